@@ -1,0 +1,35 @@
+"""Run one cell of the grid, or with -m a sweep of cells; `python run.py --help` shows how."""
+
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+import attention_audit.schema  # noqa: F401  (registers the configuration's types)
+from attention_audit.commandline import clear_errors, refuse_typos
+
+# Read when torch loads its threads: waiting ones must not spin when another process is busy.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+CONF = Path(__file__).resolve().parent / "conf"
+
+
+@hydra.main(version_base="1.3", config_path="conf", config_name="config")
+def main(config: DictConfig) -> None:
+    from attention_audit.audit import run
+
+    settings = HydraConfig.get()
+    sweep = Path(settings.sweep.dir).name if settings.mode is RunMode.MULTIRUN else None
+    # In a sweep the exception goes to the sweeper, which collects it and runs the next cell.
+    with nullcontext() if sweep else clear_errors():
+        run(OmegaConf.to_container(config, resolve=True), sweep=sweep)
+
+
+if __name__ == "__main__":
+    refuse_typos(sys.argv[1:], CONF)
+    main()

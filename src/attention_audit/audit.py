@@ -1,0 +1,138 @@
+"""The engine of one cell: fit or load, analyse, track, and say what was found."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hydra.utils import instantiate
+
+from attention_audit.cell import Fitted, Place, fit_or_load, locate, make_trainer, quiet
+from attention_audit.configuration import check
+from attention_audit.store import Cell
+
+if TYPE_CHECKING:
+    from attention_audit.callbacks import AnalysisCallback
+
+_log = logging.getLogger(__name__)
+
+
+def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
+    """Run one cell: what is in the store already is not computed again, unless `force`.
+
+    Args:
+        config: the resolved configuration.
+        sweep: the sweep's name, which groups its runs on W&B.
+
+    Returns:
+        The finished cell.
+
+    Raises:
+        ValueError, FileNotFoundError: bad input, before any training.
+    """
+    import torch
+
+    check(config)
+    torch.set_num_threads(config["threads"])
+    place = locate(config)
+    with place.cell.lock():
+        if config["force"]:
+            place.cell.discard()
+        if not _finished(config, place.cell):
+            _work(config, place, sweep)
+    _report(config, place.cell)
+    return place.cell
+
+
+def is_done(config: Mapping[str, Any]) -> bool:
+    """Whether the cell and all its analyses are in the store; checks the configuration first."""
+    check(config)
+    return not config["force"] and _finished(config, locate(config).cell)
+
+
+def _finished(config: Mapping[str, Any], cell: Cell) -> bool:
+    if not cell.is_fitted or not (cell.folder / "metrics.json").exists():
+        return False
+    return all(analysis.stored.done for analysis in _analyses(config, cell))
+
+
+def _analyses(config: Mapping[str, Any], cell: Cell) -> list[AnalysisCallback]:
+    analyses = []
+    for node in config["analysis"].values():
+        analysis: AnalysisCallback = instantiate(node)
+        analysis.place(cell, {key: value for key, value in node.items() if key != "_target_"})
+        analyses.append(analysis)
+    return analyses
+
+
+def _work(config: Mapping[str, Any], place: Place, sweep: str | None) -> None:
+    from attention_audit.tracking import publish, tracked
+
+    cell = place.cell
+    cell.open(config)
+    cell.set_running()
+    with _failure_kept(cell), _logged(cell), tracked(config, cell, sweep) as logger:
+        fitted = fit_or_load(config, place, logger)
+        cell.set_running()
+        _analyse(config, cell, fitted)
+        drawn = {one.name: one.histograms for one in _analyses(config, cell)}
+        publish(logger, cell, drawn)
+        cell.set_fitted()
+    cell.store.write_summary()
+
+
+def _analyse(config: Mapping[str, Any], cell: Cell, fitted: Fitted) -> None:
+    from attention_audit.callbacks import StorePredictions
+
+    test = fitted.prepared.splits["test"]
+    words = {
+        instance: (uid, tokens)
+        for instance, uid, tokens in zip(test["id"], test["uid"], test["tokens"], strict=True)
+    }
+    pending = [analysis for analysis in _analyses(config, cell) if not analysis.stored.done]
+    _log.info("analysing %d test instances: %s", len(words), ", ".join(a.name for a in pending))
+    with quiet():
+        make_trainer(config, [StorePredictions(cell, words), *pending]).test(
+            fitted.task, datamodule=fitted.data, verbose=False
+        )
+
+
+@contextmanager
+def _failure_kept(cell: Cell) -> Iterator[None]:
+    """A failure is written into the cell's folder on its way up."""
+    try:
+        yield
+    except BaseException as error:
+        cell.set_failed(error)
+        raise
+
+
+@contextmanager
+def _logged(cell: Cell) -> Iterator[None]:
+    """What is logged meanwhile also goes to the cell's log.txt."""
+    handler = logging.FileHandler(cell.folder / "log.txt", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+
+def _report(config: Mapping[str, Any], cell: Cell) -> None:
+    from rich.console import Console
+
+    from attention_audit.terminal import show
+
+    rows = cell.read_json("metrics")["summary"]
+    for analysis in _analyses(config, cell):
+        rows += analysis.stored.read_summary()["summary"]
+    classification = config["dataset"]["task"] == "classification"
+    classes = cell.read_json("manifest")["corpus"]["classes"] if classification else []
+    epsilon = config["analysis"].get("adversarial", {}).get("epsilon")
+    console = Console()
+    # A pipe has no width of its own; the table must not be cut there.
+    show(cell, rows, classes, epsilon, console if console.is_terminal else Console(width=110))

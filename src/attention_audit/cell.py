@@ -1,0 +1,298 @@
+"""One cell's fitted model: from a configuration to a model in its folder, and nothing more."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydra.utils import instantiate
+
+from attention_audit.corpora import Source, choose
+from attention_audit.store import Cell, Store, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytorch_lightning as pl
+
+    from attention_audit.models.training import AttentionTask
+    from attention_audit.text import Embeddings, Prepared, TextDataModule
+
+CHECKPOINT = "checkpoint.ckpt"
+LAST = "last.ckpt"
+BEST = "best.ckpt"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell of the store, with the corpus source that it is made from."""
+
+    cell: Cell
+    source: Source
+    corpus: str
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model fitted on a corpus, on its best epoch's weights, with the data to analyse it on."""
+
+    task: AttentionTask
+    data: TextDataModule
+    prepared: Prepared
+
+
+def locate(config: Mapping[str, Any]) -> Place:
+    """The cell that a resolved configuration names: all that determines its weights, hashed.
+
+    Neither paths nor anything that leaves the weights as they are (store, logger, analyses,
+    threads) counts; the content of the corpus and of the vectors does. Light: no torch.
+
+    Raises:
+        FileNotFoundError: no source of the corpus, or no vectors file.
+        ValueError: a name that cannot be a folder.
+    """
+    cache = Path(config["cache_dir"])
+    source = choose(instantiate(config["dataset"]["sources"], _convert_="all"))
+    corpus = fingerprint(source.identity(), source.files(), cache)
+    identity = _identity(config) | {"corpus": corpus}
+    if path := config["vectors"].get("path"):
+        identity["vectors"]["content"] = fingerprint({}, [Path(path).expanduser()], cache)
+    cell = Store(Path(config["store"])).cell(
+        dataset=config["dataset"]["name"],
+        encoder=config["encoder"]["name"],
+        attention=config["attention"]["name"],
+        seed=config["seed"],
+        identity=identity,
+    )
+    return Place(cell, source, corpus)
+
+
+def _identity(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What determines the weights, corpus and vectors aside; an allow-list."""
+    dataset = {key: config["dataset"].get(key) for key in ("name", "task", "text", "batch_size")}
+    trainer = {key: config["trainer"][key] for key in ("max_epochs", "precision")}
+    whole = ("encoder", "attention", "training", "limits", "seed")
+    return {
+        "dataset": dataset,
+        "trainer": trainer | {"gradient_clip_val": config["trainer"]["gradient_clip_val"]},
+        "vectors": {key: value for key, value in config["vectors"].items() if key != "path"},
+        **{key: config[key] for key in whole},
+    }
+
+
+def fit_or_load(
+    config: Mapping[str, Any], place: Place, logger: pl.loggers.Logger | None = None
+) -> Fitted:
+    """The cell's fitted model: loaded if it is there, else trained, from its last epoch if killed.
+
+    Call it under the cell's lock, after `cell.open`.
+
+    Raises:
+        ValueError: unusable data, before any training.
+    """
+    import pytorch_lightning as pl
+
+    pl.seed_everything(config["seed"], workers=True, verbose=False)
+    prepared = _prepare(config, place)
+    task, data, embeddings = _build(config, prepared)
+    if place.cell.is_fitted:
+        _log.info("%s: fitted before", place.cell.folder)
+    else:
+        seconds = _fit(config, place.cell, task, data, logger)
+        _keep(place, prepared, embeddings, config, seconds)
+    _load(place.cell, task)
+    return Fitted(task, data, prepared)
+
+
+def make_trainer(
+    config: Mapping[str, Any],
+    callbacks: Sequence[pl.Callback],
+    logger: pl.loggers.Logger | None = None,
+    checkpointing: bool = False,
+) -> pl.Trainer:
+    """The Lightning Trainer of the configuration; its progress bar is for terminals only."""
+    trainer: pl.Trainer = instantiate(
+        config["trainer"],
+        callbacks=list(callbacks),
+        logger=logger or False,
+        enable_checkpointing=checkpointing,
+        enable_progress_bar=sys.stderr.isatty(),
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        # Analyses take gradients, which inference mode would forbid for good.
+        inference_mode=False,
+        log_every_n_steps=1,
+    )
+    return trainer
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Run Lightning without its notices, and without warnings that ask for nothing here."""
+    expected = (
+        ".*does not have many workers.*",  # our batches are made faster without
+        ".*exists and is not empty.*",  # the cell's folder holds its configuration
+        ".*LeafSpec.*is deprecated.*",  # Lightning's own use of torch
+    )
+    logger = logging.getLogger("pytorch_lightning")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            for message in expected:
+                warnings.filterwarnings("ignore", message=message)
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _prepare(config: Mapping[str, Any], place: Place) -> Prepared:
+    from attention_audit.text import Preparation, prepare
+
+    prepared = prepare(
+        Preparation(**config["dataset"]["text"]),
+        load=place.source.load,
+        fingerprint=place.corpus,
+        cache_dir=Path(config["cache_dir"]),
+        limits=config["limits"],
+    )
+    for split, counts in prepared.counts.items():
+        dropped = ", ".join(f"{n} {reason}" for reason, n in counts["dropped"].items() if n)
+        classes = ", ".join(f"{name} {n}" for name, n in counts["classes"].items())
+        sizes = f"{counts['kept']} kept ({classes})" if classes else f"{counts['kept']} kept"
+        _log.info("%s: %s; dropped: %s", split, sizes, dropped or "none")
+    return prepared
+
+
+def _build(
+    config: Mapping[str, Any], prepared: Prepared
+) -> tuple[AttentionTask, TextDataModule, Embeddings]:
+    from attention_audit.models import assemble
+    from attention_audit.models.training import AttentionTask, Training
+    from attention_audit.text import TextDataModule
+
+    question = prepared.task == "qa"
+    embeddings = instantiate(config["vectors"]).embed(prepared.vocabulary, config["seed"])
+    if embeddings.found:
+        _log.info("word vectors cover %.1f %% of the vocabulary", 100 * embeddings.coverage)
+    data = TextDataModule(
+        prepared,
+        prepared.vocabulary,
+        answers=prepared.answers or None,
+        batch_size=config["dataset"]["batch_size"],
+        seed=config["seed"],
+    )
+    classes = len(prepared.answers if question else prepared.classes)
+    model = assemble(
+        embeddings.matrix,
+        _part(config["encoder"]),
+        _part(config["attention"]),
+        outputs=classes,
+        question=question,
+    )
+    training = Training(**config["training"])
+    task = AttentionTask(model, prepared.task, classes, data.class_counts, training)
+    return task, data, embeddings
+
+
+def _part(node: Mapping[str, Any]) -> Any:
+    """The constructor of an encoder or attention; `name` is for the store."""
+    return instantiate({key: value for key, value in node.items() if key != "name"})
+
+
+def _fit(
+    config: Mapping[str, Any],
+    cell: Cell,
+    task: AttentionTask,
+    data: TextDataModule,
+    logger: pl.loggers.Logger | None,
+) -> float:
+    """Train and leave the best epoch in `best.ckpt`; returns the seconds it took."""
+    from pytorch_lightning.callbacks import ModelCheckpoint
+
+    from attention_audit.models.training import SELECTION
+
+    started = time.monotonic()
+    best = ModelCheckpoint(
+        dirpath=cell.folder,
+        filename=BEST.removesuffix(".ckpt"),
+        monitor=SELECTION,
+        mode="max",
+        save_weights_only=True,
+        enable_version_counter=False,
+    )
+    last = ModelCheckpoint(
+        dirpath=cell.folder, filename=LAST.removesuffix(".ckpt"), enable_version_counter=False
+    )
+    resume = cell.folder / LAST
+    with quiet():
+        make_trainer(config, [best, last], logger, checkpointing=True).fit(
+            task,
+            datamodule=data,
+            ckpt_path=resume if resume.exists() else None,
+            weights_only=True,
+        )
+    return time.monotonic() - started
+
+
+def _keep(
+    place: Place,
+    prepared: Prepared,
+    embeddings: Embeddings,
+    config: Mapping[str, Any],
+    seconds: float,
+) -> None:
+    """Turn a finished fit into the cell's lasting files; `fitted` is said last."""
+    import torch
+
+    cell = place.cell
+    best = torch.load(cell.folder / BEST, weights_only=True)
+    cell.write_file(CHECKPOINT, lambda file: torch.save({"state_dict": best["state_dict"]}, file))
+    cell.write_json("vocabulary", prepared.vocabulary.to_dict())
+    manifest = {
+        "role": "grid",
+        "corpus": {
+            "source": prepared.source,
+            "fingerprint": place.corpus,
+            "classes": prepared.classes or prepared.answers,
+            "splits": prepared.counts,
+            "vocabulary": len(prepared.vocabulary),
+        },
+        "vectors": {
+            "found": embeddings.found,
+            "coverage": embeddings.coverage,
+            "missing": embeddings.missing,
+        },
+        "best_epoch": int(best["epoch"]),
+        "fit_seconds": round(seconds, 2),
+        "threads": config["threads"],
+        "versions": _versions(),
+    }
+    cell.write_json("manifest", manifest)
+    cell.set_fitted()
+    for name in (BEST, LAST):
+        (cell.folder / name).unlink(missing_ok=True)
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    packages = ("attention-audit", "torch", "pytorch-lightning", "hydra-core", "numpy", "scipy")
+    return {"python": sys.version.split()[0], **{name: version(name) for name in packages}}
+
+
+def _load(cell: Cell, task: AttentionTask) -> None:
+    import torch
+
+    stored = torch.load(cell.folder / CHECKPOINT, weights_only=True, map_location="cpu")
+    task.load_state_dict(stored["state_dict"])
+    task.eval()

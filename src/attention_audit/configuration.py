@@ -1,0 +1,136 @@
+"""Checks a composed configuration against what its parts accept, before any work is done.
+
+The constructor's signature is the schema of everything behind a `_target_`: names, required
+parameters, types and ranges. Each fault is a `ValueError` of one line that names the key, what was
+found, what was expected and the nearest right name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, get_type_hints
+
+from hydra.utils import get_object
+from pydantic import Field, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+# Keys whose values no constructor receives as they are.
+ROOT = {
+    "seed": NonNegativeInt,
+    "threads": PositiveInt,
+    "limits.train": PositiveInt | None,
+    "limits.dev": PositiveInt | None,
+    "limits.test": PositiveInt | None,
+    "logger.mode": Literal["offline", "online", "none"],
+    "trainer.max_epochs": PositiveInt,
+    "dataset.name": str,
+    "dataset.task": Literal["classification", "qa"],
+    "dataset.private": bool,
+    "dataset.epochs": PositiveInt,
+    "dataset.batch_size": PositiveInt,
+    "dataset.embedding": PositiveInt,
+    "dataset.epsilon": Probability,
+}
+
+# What Hydra and the store read beside a constructor's own parameters.
+RESERVED = {"_target_", "_partial_", "_convert_", "_recursive_", "name"}
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Refuse a resolved configuration that cannot be run.
+
+    Raises:
+        ValueError: an unknown key, a missing one, or a value of the wrong type or range.
+    """
+    for key, kind in ROOT.items():
+        _validate(key, kind, _value(config, key))
+    from attention_audit.models.training import Training
+    from attention_audit.text import Preparation
+
+    for number, source in enumerate(config["dataset"]["sources"]):
+        check_call(f"dataset.sources[{number}]", source)
+    check_call("dataset.text", config["dataset"]["text"], Preparation)
+    check_call("training", config["training"], Training)
+    check_call("encoder", config["encoder"], supplied={"embedding"})
+    check_call("attention", config["attention"], supplied={"hidden", "query"})
+    check_call("vectors", config["vectors"], supplied={"dimension"})
+    check_names("trainer", config["trainer"], get_object(config["trainer"]["_target_"]))
+    for name, analysis in config["analysis"].items():
+        check_call(f"analysis.{name}", analysis)
+
+
+def check_call(
+    key: str,
+    node: Mapping[str, Any],
+    target: Callable[..., Any] | None = None,
+    supplied: Iterable[str] = (),
+) -> None:
+    """Check the arguments in `node` against the constructor that will receive them.
+
+    Args:
+        key: the node's place in the configuration.
+        node: arguments by name, with `_target_` unless `target` is given.
+        target: the constructor.
+        supplied: parameters that the program fills in itself.
+    """
+    target = target or _target(key, node)
+    check_names(key, node, target)
+    hints = get_type_hints(
+        target.__init__ if inspect.isclass(target) else target, include_extras=True
+    )
+    for name, value in node.items():
+        if name in hints:
+            _validate(f"{key}.{name}", hints[name], value)
+    for name, parameter in inspect.signature(target).parameters.items():
+        required = parameter.default is parameter.empty and parameter.kind not in _VARIADIC
+        if required and name not in node and name not in set(supplied):
+            raise ValueError(f"{key}.{name}: missing; {target.__name__} needs it")
+
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def check_names(key: str, node: Mapping[str, Any], target: Callable[..., Any]) -> None:
+    """Refuse an argument that the constructor does not have, naming those that it has."""
+    known = list(inspect.signature(target).parameters)
+    for name in node:
+        if name not in known and name not in RESERVED:
+            raise ValueError(unknown(f"{key}.{name}", name, known))
+
+
+def unknown(key: str, found: str, choices: Iterable[str]) -> str:
+    """One line for a name that does not exist: the choices, and the nearest first."""
+    choices = sorted(choices)
+    near = get_close_matches(found, choices, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{key}: unknown; expected one of {', '.join(choices)}{hint}"
+
+
+def _target(key: str, node: Mapping[str, Any]) -> Callable[..., Any]:
+    path = node.get("_target_")
+    if not isinstance(path, str):
+        raise ValueError(f"{key}._target_: found {path!r}, expected the path of a class")
+    try:
+        return get_object(path)
+    except (ImportError, ValueError) as error:
+        raise ValueError(f"{key}._target_: cannot import {path!r}: {error}") from error
+
+
+def _value(config: Mapping[str, Any], key: str) -> Any:
+    value: Any = config
+    for part in key.split("."):
+        if part not in value:
+            raise ValueError(f"{key}: missing in the configuration")
+        value = value[part]
+    return value
+
+
+def _validate(key: str, kind: Any, value: Any) -> None:
+    try:
+        TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        reasons = "; ".join(dict.fromkeys(fault["msg"] for fault in error.errors()))
+        raise ValueError(f"{key}: found {value!r}: {reasons}") from None

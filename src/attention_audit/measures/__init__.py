@@ -1,0 +1,26 @@
+"""The mathematics of every reported number, as pure functions over tensors and arrays."""
+
+from attention_audit.measures.bootstrap import (
+    Summary,
+    interval,
+    summarise,
+    summarise_difference,
+)
+from attention_audit.measures.divergence import entropy, jsd, kl, tvd
+from attention_audit.measures.kendall import Tau, kendall_tau, sig_frac
+from attention_audit.measures.probability import probabilities
+
+__all__ = [
+    "Summary",
+    "Tau",
+    "entropy",
+    "interval",
+    "jsd",
+    "kendall_tau",
+    "kl",
+    "probabilities",
+    "sig_frac",
+    "summarise",
+    "summarise_difference",
+    "tvd",
+]

@@ -1,0 +1,134 @@
+"""The model on trial: embedding, encoder, attention, decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attention_audit.batch import PAD, Batch, Encoding, Projection
+from attention_audit.models.attentions import Attention
+from attention_audit.models.decoders import Classification, Decoder, QuestionAnswering
+from attention_audit.models.encoders import Encoder
+
+# Finite, so that 0 * logit stays 0 in gradients; exp of it is exactly 0 in float64.
+FORBIDDEN_LOGIT = -1e9
+
+
+class Output(NamedTuple):
+    """Logits [B, O] (O = 1 for two classes) and attention [B, T]."""
+
+    logits: Tensor
+    attention: Tensor
+
+
+class AttentionModel(nn.Module):
+    """Encoder x attention x decoder; every analysis uses only the methods below.
+
+    The question of a QA model is read by an embedding and an encoder of its own.
+    """
+
+    def __init__(
+        self,
+        embedding: nn.Embedding,
+        encoder: Encoder,
+        attention: Attention,
+        decoder: Decoder,
+        query_embedding: nn.Embedding | None = None,
+        query_encoder: Encoder | None = None,
+    ) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.encoder = encoder
+        self.attention = attention
+        self.decoder = decoder
+        self.query_embedding = query_embedding
+        self.query_encoder = query_encoder
+
+    def embed(self, batch: Batch) -> Float[Tensor, "batch tokens embedding"]:
+        """Embedded tokens; padding is the zero vector."""
+        return self.embedding(batch.tokens)
+
+    def encode(
+        self, batch: Batch, embedded: Float[Tensor, "batch tokens embedding"] | None = None
+    ) -> Encoding:
+        """Read the batch; `embedded` replaces the embedding's output, for gradients at it."""
+        if embedded is None:
+            embedded = self.embed(batch)
+        hidden, _ = self.encoder(embedded, batch.lengths)
+        return Encoding(hidden, self._query(batch), batch.mask, batch.candidates, batch.ids)
+
+    def _query(self, batch: Batch) -> Tensor | None:
+        if self.query_encoder is None or self.query_embedding is None:
+            return None
+        _, summary = self.query_encoder(
+            self.query_embedding(batch.query_tokens), batch.query_lengths
+        )
+        return summary
+
+    def score(self, encoding: Encoding) -> Float[Tensor, "batch tokens"]:
+        """Unnormalised attention; its values outside the mask mean nothing."""
+        return self.attention(encoding)
+
+    def attend(self, encoding: Encoding) -> Float[Tensor, "batch tokens"]:
+        """Attention: sums to 1 over the mask, exactly 0 elsewhere (all 0 where no word is)."""
+        return self.attention.normalise(self.score(encoding), encoding.mask)
+
+    def project(self, encoding: Encoding) -> Projection:
+        """Hidden states at the decoder's width D, computed once for any number of attentions."""
+        return self.decoder.project(encoding)
+
+    def decode(
+        self, projection: Projection, attention: Float[Tensor, "batch *alternatives tokens"]
+    ) -> Float[Tensor, "batch *alternatives outputs"]:
+        """Logits under the given attention, one [B, T] or K alternatives [B, K, T] a row."""
+        alternatives = attention if attention.dim() == 3 else attention[:, None]
+        context = alternatives @ projection.values + projection.offset[:, None]
+        logits = self.decoder.readout(context)
+        if projection.candidates is not None:
+            logits = logits.masked_fill(~projection.candidates[:, None], FORBIDDEN_LOGIT)
+        return logits if attention.dim() == 3 else logits[:, 0]
+
+    def forward(self, batch: Batch) -> Output:
+        encoding = self.encode(batch)
+        attention = self.attend(encoding)
+        return Output(self.decode(self.project(encoding), attention), attention)
+
+
+def assemble(
+    vectors: Float[Tensor, "vocabulary embedding"],
+    encoder: Callable[..., Encoder],
+    attention: Callable[..., Attention],
+    outputs: int,
+    question: bool = False,
+) -> AttentionModel:
+    """Build a model from word vectors, the constructors of its parts and the number of classes.
+
+    Args:
+        vectors: initial embedding, trained on; row 0 is padding and stays zero.
+        encoder: called as encoder(embedding=width), twice where there is a question.
+        attention: called as attention(hidden=H, query=H or None).
+        outputs: number of classes or answers; two classes share one logit.
+        question: the task has a query (question answering).
+    """
+    reader = encoder(embedding=vectors.shape[1])
+    if not question:
+        decoder: Decoder = Classification(reader.width, 1 if outputs == 2 else outputs)
+        return AttentionModel(
+            _embedding(vectors), reader, attention(hidden=reader.width, query=None), decoder
+        )
+    asker = encoder(embedding=vectors.shape[1])
+    return AttentionModel(
+        embedding=_embedding(vectors),
+        encoder=reader,
+        attention=attention(hidden=reader.width, query=asker.width),
+        decoder=QuestionAnswering(reader.width, asker.width, outputs),
+        query_embedding=_embedding(vectors),
+        query_encoder=asker,
+    )
+
+
+def _embedding(vectors: Tensor) -> nn.Embedding:
+    return nn.Embedding.from_pretrained(vectors.clone(), freeze=False, padding_idx=PAD)

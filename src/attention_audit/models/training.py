@@ -1,0 +1,196 @@
+"""Training: the loss, the optimiser and the choice of epoch, as a LightningModule."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytorch_lightning as pl
+import torch
+from jaxtyping import Float, Int
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat
+from torch import Tensor
+from torch.nn import functional as F
+
+from attention_audit.batch import Batch
+from attention_audit.measures import probabilities
+from attention_audit.models.attention_model import AttentionModel
+from attention_audit.models.scores import Score, Scores, Task
+
+SELECTION = "dev/selection"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How a model is fitted: Adam, the loss and which epochs may be chosen.
+
+    `decay_attention` false exempts the attention's parameters from the weight decay, as the
+    original program does for classification. `reduction` sum instead of mean makes the weight
+    decay weaker relative to the loss by the batch size. Epochs before `first_epoch` (from 0) are
+    never chosen. `class_weights` balanced: positives weigh N/N_pos - 1 in binary tasks, class c
+    weighs N/(C N_c) otherwise; question answering is never weighted.
+    """
+
+    learning_rate: PositiveFloat = 1e-3
+    amsgrad: bool = True
+    weight_decay: NonNegativeFloat = 1e-5
+    decay_attention: bool = False
+    class_weights: Literal["balanced", "none"] = "balanced"
+    reduction: Literal["mean", "sum"] = "mean"
+    first_epoch: NonNegativeInt = 0
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A model's predictions on one split, one row an instance, in the order they were made.
+
+    `attention` and `token_logits` hold, for each instance, only the positions of its words.
+    `token_logits` [words, O] is each word's value under a linear decoder, so that the logits are
+    attention @ token_logits + bias; None where the decoder is not linear.
+    """
+
+    ids: Int[Tensor, " instances"]
+    labels: Int[Tensor, " instances"]
+    probabilities: Float[Tensor, "instances classes"]
+    attention: list[Tensor]
+    token_logits: list[Tensor] | None
+
+
+class AttentionTask(pl.LightningModule):
+    """Fits an `AttentionModel` and predicts with it; the best epoch is chosen on the dev split.
+
+    Args:
+        model: the model to fit.
+        task: classification or qa.
+        classes: number of classes or answers, at least 2.
+        class_counts: training instances of each class; not used for qa.
+        training: loss and optimiser.
+    """
+
+    def __init__(
+        self,
+        model: AttentionModel,
+        task: Task,
+        classes: int,
+        class_counts: Sequence[int],
+        training: Training,
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self.task = task
+        self.training_settings = training
+        self.scores = Scores(task, classes)
+        self._predicted: list[tuple[Any, ...]] = []
+        self.register_buffer("class_weights", self._weights(class_counts), persistent=False)
+
+    def _weights(self, counts: Sequence[int]) -> Tensor | None:
+        if self.task == "qa" or self.training_settings.class_weights == "none":
+            return None
+        total = sum(counts)
+        if len(counts) == 2:
+            return torch.tensor([total / counts[1] - 1])
+        return torch.tensor([total / (len(counts) * max(count, 1)) for count in counts])
+
+    def loss(
+        self, logits: Float[Tensor, "batch outputs"], labels: Int[Tensor, " batch"]
+    ) -> Float[Tensor, ""]:
+        """Cross-entropy in nats, reduced over the batch."""
+        reduction = self.training_settings.reduction
+        if logits.shape[-1] == 1:
+            return F.binary_cross_entropy_with_logits(
+                logits[:, 0], labels.float(), pos_weight=self.class_weights, reduction=reduction
+            )
+        return F.cross_entropy(logits, labels, weight=self.class_weights, reduction=reduction)
+
+    def training_step(self, batch: Batch) -> Tensor:
+        loss = self.loss(self.model(batch).logits, batch.labels)
+        self.log("train/loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(batch))
+        return loss
+
+    def validation_step(self, batch: Batch) -> None:
+        logits = self.model(batch).logits
+        self.scores.update(probabilities(logits), batch.labels)
+        self.log("dev/loss", self.loss(logits, batch.labels), batch_size=len(batch))
+
+    def on_validation_epoch_start(self) -> None:
+        self.scores.reset()
+
+    def on_validation_epoch_end(self) -> None:
+        found = {score.quantity: score.value for score in self.scores.compute()}
+        chosen = found[self.scores.selection]
+        eligible = self.current_epoch >= self.training_settings.first_epoch
+        self.log(f"dev/{self.scores.selection}", chosen, prog_bar=True)
+        self.log(SELECTION, chosen if eligible else -math.inf)
+        _log.info(
+            "epoch %d/%d: dev %s %.4f",
+            self.current_epoch + 1,
+            self.trainer.max_epochs,
+            self.scores.selection,
+            chosen,
+        )
+
+    def on_test_epoch_start(self) -> None:
+        self.scores.reset()
+        self._predicted.clear()
+
+    def test_step(self, batch: Batch) -> None:
+        encoding = self.model.encode(batch)
+        attention = self.model.attend(encoding)
+        projection = self.model.project(encoding)
+        probability = probabilities(self.model.decode(projection, attention))
+        self.scores.update(probability, batch.labels)
+        linear = self.model.decoder.linear
+        self._predicted.append(
+            (
+                batch.ids.cpu(),
+                batch.labels.cpu(),
+                probability.cpu(),
+                words(attention, batch.mask),
+                words(projection.values, batch.mask) if linear else [],
+            )
+        )
+
+    def test_scores(self) -> list[Score]:
+        """Scores of the last test run."""
+        return self.scores.compute()
+
+    def predictions(self) -> Predictions:
+        """Predictions of the last test run."""
+        ids, labels, probability, attention, logits = zip(*self._predicted, strict=True)
+        return Predictions(
+            torch.cat(ids),
+            torch.cat(labels),
+            torch.cat(probability),
+            [row for rows in attention for row in rows],
+            [row for rows in logits for row in rows] if self.model.decoder.linear else None,
+        )
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        settings = self.training_settings
+        attention = list(self.model.attention.parameters())
+        spared = {id(parameter) for parameter in attention}
+        rest = [p for p in self.model.parameters() if id(p) not in spared]
+        decay = settings.weight_decay
+        return torch.optim.Adam(
+            [
+                {"params": rest, "weight_decay": decay},
+                {
+                    "params": attention,
+                    "weight_decay": decay if settings.decay_attention else 0.0,
+                },
+            ],
+            lr=settings.learning_rate,
+            amsgrad=settings.amsgrad,
+        )
+
+
+def words(
+    rows: Float[Tensor, "batch tokens *width"], mask: Tensor
+) -> list[Float[Tensor, words * width]]:
+    """Each row's values at its words only, on the CPU."""
+    return [row[kept] for row, kept in zip(rows.cpu(), mask.cpu(), strict=True)]

@@ -1,0 +1,28 @@
+"""What the papers published for a cell, as data: look-ups and the join with our own rows.
+
+Corpora that the papers do not have, or that we replace by a substitute, have no figures: every
+look-up then answers with an empty list or None.
+"""
+
+from attention_audit.published.comparison import Comparison, compare
+from attention_audit.published.figures import (
+    CorpusStatistics,
+    PublishedFigure,
+    corpus_statistics,
+    published,
+    table1,
+    table2,
+    wiegreffe_pinter,
+)
+
+__all__ = [
+    "Comparison",
+    "CorpusStatistics",
+    "PublishedFigure",
+    "compare",
+    "corpus_statistics",
+    "published",
+    "table1",
+    "table2",
+    "wiegreffe_pinter",
+]

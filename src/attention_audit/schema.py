@@ -1,0 +1,102 @@
+"""Types of the configuration, so that a wrong key or value is refused as it is typed.
+
+What stands behind a `_target_` (encoder, attention, analyses, corpus sources) has its constructor's
+signature for a schema, checked by `attention_audit.configuration`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING
+
+
+@dataclass
+class Limits:
+    """A seeded sample of so many rows of each split; null keeps all."""
+
+    train: int | None = None
+    dev: int | None = None
+    test: int | None = None
+
+
+@dataclass
+class Budget:
+    """What the analyses may spend."""
+
+    permutations: int = MISSING
+    adversaries: int = MISSING
+    steps: int = MISSING
+    resamples: int = MISSING
+
+
+@dataclass
+class Adversary:
+    """What the adversarial search looks for."""
+
+    epsilon: float = MISSING
+    objective: str = MISSING
+
+
+@dataclass
+class Trainer:
+    """Arguments of the Lightning Trainer; others can be added with `+trainer.<name>=...`."""
+
+    _target_: str = MISSING
+    max_epochs: int = MISSING
+    accelerator: str = MISSING
+    devices: Any = MISSING
+    strategy: str = MISSING
+    precision: str = MISSING
+    gradient_clip_val: float | None = None
+    deterministic: Any = None
+
+
+@dataclass
+class TrainingSchema:
+    """Loss and optimiser; see `attention_audit.models.training.Training`."""
+
+    learning_rate: float = MISSING
+    amsgrad: bool = MISSING
+    weight_decay: float = MISSING
+    decay_attention: bool = MISSING
+    class_weights: str = MISSING
+    reduction: str = MISSING
+    first_epoch: int = MISSING
+
+
+@dataclass
+class Logger:
+    """W&B: `mode` is offline, online or none."""
+
+    mode: str = MISSING
+    project: str = "attention_audit"
+    entity: str | None = None
+
+
+@dataclass
+class Config:
+    """The root of the configuration."""
+
+    dataset: dict[str, Any] = field(default_factory=dict)
+    encoder: dict[str, Any] = field(default_factory=dict)
+    attention: dict[str, Any] = field(default_factory=dict)
+    vectors: dict[str, Any] = field(default_factory=dict)
+    analysis: dict[str, Any] = field(default_factory=dict)
+    training: TrainingSchema = field(default_factory=TrainingSchema)
+    trainer: Trainer = field(default_factory=Trainer)
+    logger: Logger = field(default_factory=Logger)
+    limits: Limits = field(default_factory=Limits)
+    budget: Budget = field(default_factory=Budget)
+    adversary: Adversary = field(default_factory=Adversary)
+    seed: int = MISSING
+    threads: int = MISSING
+    force: bool = MISSING
+    store: str = MISSING
+    data_dir: str = MISSING
+    cache_dir: str = MISSING
+
+
+ConfigStore.instance().store(name="schema", node=Config)

@@ -1,0 +1,104 @@
+"""Weights & Biases: one run for each grid cell, offline unless asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attention_audit.store import Cell
+
+if TYPE_CHECKING:
+    from pytorch_lightning.loggers import WandbLogger
+
+HISTOGRAM_BINS = 40
+
+
+@contextmanager
+def tracked(
+    config: Mapping[str, Any], cell: Cell, sweep: str | None
+) -> Iterator[WandbLogger | None]:
+    """A logger whose run lasts as long as the block; None where `logger=none`.
+
+    The run's id is the cell's, so a cell that is run again goes on in its own run. It is finished
+    whatever happens, failed if the block raises, so that the next cell gets a run of its own.
+
+    Raises:
+        ValueError: online without an API key.
+    """
+    settings = config["logger"]
+    if settings["mode"] == "none":
+        yield None
+        return
+    import wandb
+    from pytorch_lightning.loggers import WandbLogger
+
+    online = settings["mode"] == "online"
+    if online and not wandb.api.api_key:
+        raise ValueError(
+            "logger.mode=online: found no W&B API key; expected WANDB_API_KEY or `wandb login`; "
+            "or keep logger.mode=offline and `wandb sync` later"
+        )
+    # Lightning's logger would take an earlier cell's run for its own: it is given this one.
+    run = wandb.init(
+        project=settings["project"],
+        entity=settings["entity"],
+        dir=str(cell.folder),
+        id=f"{cell.dataset}-{cell.encoder}-{cell.attention}-{cell.seed}-{cell.hash8}",
+        name=f"{cell.name} seed {cell.seed}",
+        group=sweep,
+        tags=[cell.dataset, cell.encoder, cell.attention],
+        config=dict(config) | {"cell": cell.hash8},
+        mode=settings["mode"],
+        resume="allow" if online else None,
+        reinit="create_new",
+        settings=wandb.Settings(
+            silent=True,
+            console="off",
+            x_disable_stats=True,
+            disable_git=True,
+            disable_code=True,
+        ),
+    )
+    try:
+        yield WandbLogger(experiment=run)
+    except BaseException:
+        run.finish(exit_code=1)
+        raise
+    run.finish()
+
+
+def publish(
+    logger: WandbLogger | None, cell: Cell, histograms: Mapping[str, Sequence[str]]
+) -> None:
+    """Put the whole cell's results into the run's summary.
+
+    All of them each time, so that offline runs of one cell agree in whatever order they are
+    synchronised. Names are `<quantity>/<klass>/<statistic>`; undefined values are left out.
+
+    Args:
+        logger: of `tracked`.
+        cell: a finished cell.
+        histograms: analysis name -> the instance columns to draw.
+    """
+    if logger is None:
+        return
+    import wandb
+
+    summary: dict[str, Any] = {}
+    for row in cell.summary():
+        value = row.get("value")
+        if value is not None and math.isfinite(value):
+            summary[f"{row['quantity']}/{row['klass']}/{row['statistic']}"] = value
+    for analysis in cell.analyses():
+        instances = analysis.read_instances()
+        for column in histograms.get(analysis.name, []):
+            values = instances[column].to_numpy()
+            defined = values[np.isfinite(values)]
+            if defined.size:
+                counts = np.histogram(defined, bins=HISTOGRAM_BINS)
+                summary[f"{column}/histogram"] = wandb.Histogram(np_histogram=counts)
+    logger.experiment.summary.update(summary)

@@ -1,0 +1,1 @@
+"""Hydra plugins: found by Hydra by their place, `hydra_plugins.<name>`."""

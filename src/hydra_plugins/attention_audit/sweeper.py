@@ -1,0 +1,74 @@
+"""A sweeper that skips the cells that are done and goes on past those that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.utils import JobReturn, JobStatus
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+ConfigStore.instance().store(
+    group="hydra/sweeper",
+    name="resume",
+    # A dataclass cannot be made here: Hydra executes plugins outside sys.modules.
+    node={"_target_": "hydra_plugins.attention_audit.sweeper.ResumeSweeper", "params": None},
+    provider="attention_audit",
+)
+
+
+class ResumeSweeper(BasicSweeper):
+    """Hydra's grid sweep with three differences.
+
+    Every cell's configuration is checked before the first is run; cells whose results are in the
+    store are not run; a cell that fails does not end the sweep, which closes with a table of the
+    failures and a non-zero exit.
+    """
+
+    def __init__(self, params: dict[str, str] | None = None) -> None:
+        super().__init__(max_batch_size=None, params=params)
+
+    def sweep(self, arguments: list[str]) -> list[Sequence[JobReturn]]:
+        from attention_audit.audit import is_done
+        from attention_audit.commandline import clear_errors
+
+        jobs = self._jobs(arguments)
+        with clear_errors():
+            pending = [job for job in jobs if not is_done(self._compose(job))]
+        done = len(jobs) - len(pending)
+        print(f"sweep of {len(jobs)} cells: {done} done before, {len(pending)} to run")
+        returns = list(self.launcher.launch(pending, initial_job_idx=0)) if pending else []
+        failures = {
+            " ".join(job): result._return_value
+            for job, result in zip(pending, returns, strict=True)
+            if result.status is not JobStatus.COMPLETED
+        }
+        if failures:
+            _show(failures, len(jobs))
+            raise SystemExit(1)
+        return [returns]
+
+    def _jobs(self, arguments: list[str]) -> list[list[str]]:
+        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
+        overrides = parser.parse_overrides([*self._parse_config(), *arguments])
+        return [job for batch in self.split_arguments(overrides, None) for job in batch]
+
+    def _compose(self, job: list[str]) -> dict[str, Any]:
+        config: DictConfig = self.hydra_context.config_loader.load_sweep_config(self.config, job)
+        with open_dict(config):
+            del config["hydra"]
+        return OmegaConf.to_container(config, resolve=True)
+
+
+def _show(failures: dict[str, BaseException], cells: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("cell", "reason", title=f"{len(failures)} of {cells} cells failed")
+    for job, error in failures.items():
+        table.add_row(Text(job), Text(f"{type(error).__name__}: {error}"))
+    Console(stderr=True).print(table)

@@ -1,0 +1,79 @@
+"""Every dataset's YAML: its sources accept what it gives them, and say what would serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from attention_audit.corpora import Source, choose
+from attention_audit.corpora.babi import BabiFiles
+from attention_audit.corpora.folders import LabelledFolders
+from attention_audit.corpora.hub import Hub
+from attention_audit.corpora.simulator import Simulator
+from attention_audit.corpora.tables import Table
+from attention_audit.corpora.treebank import Treebank
+
+CONF = Path(__file__).parents[2] / "conf" / "dataset"
+NAMES = ("sst", "imdb", "babi_1", "planted", "csv")
+
+
+def dataset(name: str, data_dir: Path, overrides: dict[str, Any] | None = None) -> Any:
+    node = OmegaConf.merge(OmegaConf.load(CONF / f"{name}.yaml"), overrides or {})
+    return OmegaConf.create({"data_dir": str(data_dir), "dataset": node}).dataset
+
+
+def sources(name: str, data_dir: Path, overrides: dict[str, Any] | None = None) -> list[Source]:
+    return [instantiate(s, _convert_="all") for s in dataset(name, data_dir, overrides).sources]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sources_accept_their_parameters(name: str, tmp_path: Path) -> None:
+    node = dataset(name, tmp_path)
+    assert node.name == name
+    assert [source.identity()["version"] for source in sources(name, tmp_path)]
+    assert ("answers" in node) == (node.task == "qa")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("sst", Hub), ("imdb", Hub), ("babi_1", Simulator)])
+def test_without_files_the_last_resort_is_taken(name: str, kind: type, tmp_path: Path) -> None:
+    assert isinstance(choose(sources(name, tmp_path)), kind)
+
+
+def test_a_csv_without_a_path_says_how_to_give_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"dataset\.path=FILE\.csv"):
+        choose(sources("csv", tmp_path))
+
+
+def test_a_csv_takes_all_its_options_from_the_top(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("body;kind;fold\na;x;train\nb;y;train\nc;x;dev\n")
+    options = {"text_column": "body", "label_column": "kind", "split_column": "fold"}
+    options |= {"delimiter": ";", "path": str(file), "name": "own", "classes": ["y", "x"]}
+    corpus = choose(sources("csv", tmp_path, options)).load()
+    assert corpus.classes == ("y", "x")
+    assert corpus.splits["dev"]["text"][:] == ["c"]
+
+
+def test_real_files_win(data: Path) -> None:
+    assert isinstance(choose(sources("sst", data)), Treebank)
+    assert isinstance(choose(sources("imdb", data)), LabelledFolders)
+    assert isinstance(choose(sources("babi_1", data)), BabiFiles)
+    assert isinstance(choose(sources("babi_1", data, {"folder": None})), Simulator)
+
+
+def test_the_sst_table_serves_where_the_trees_are_not(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "sst").mkdir()
+    (tmp_path / "sst" / "sst_dataset.csv").symlink_to(data / "sst" / "sst_dataset.csv")
+    source = choose(sources("sst", tmp_path))
+    assert isinstance(source, Table)
+    corpus = source.load()
+    assert corpus.classes == ("negative", "positive")
+    assert {split: len(rows) for split, rows in corpus.splits.items()} == {
+        "train": 6920,
+        "dev": 872,
+        "test": 1821,
+    }

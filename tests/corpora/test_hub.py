@@ -1,0 +1,201 @@
+"""The hub through its real client, in processes of its own: it reads its variables at import."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from attention_audit.corpora.hub import Hub, answers
+
+SST = {
+    "repository": "SetFit/sst2",
+    "splits": {"train": "train", "dev": "validation", "test": "test"},
+    "label_text_column": "label_text",
+    "label_names": ["negative", "positive"],
+    "classes": ["negative", "positive"],
+    "cleaning": "treebank",
+    "instead": "train.txt in data/sst",
+}
+IMDB = {
+    "repository": "stanfordnlp/imdb",
+    "configuration": "plain_text",
+    "splits": {"train": "train", "test": "test"},
+    "label_names": ["neg", "pos"],
+    "classes": ["negative", "positive"],
+    "cleaning": "line_breaks",
+}
+PROGRAM = """
+import json, sys
+from attention_audit.corpora.hub import Hub
+
+def report(parameters):
+    source = Hub(**parameters)
+    before = source.identity()
+    try:
+        corpus = source.load()
+    except (ValueError, OSError) as error:
+        return {"error": str(error), "type": type(error).__name__}
+    return {
+        "identity": before,
+        "again": Hub(**parameters).identity(),
+        "source": corpus.source,
+        "classes": corpus.classes,
+        "dropped": corpus.dropped,
+        "splits": {name: rows.to_dict() for name, rows in corpus.splits.items()},
+    }
+
+print(json.dumps([report(parameters) for parameters in json.loads(sys.argv[1])]))
+"""
+
+
+def sst2(names: tuple[str, str] = ("negative", "positive")) -> dict[str, bytes]:
+    texts = [("no movement , no yuks -lrb- not much -rrb-", 0), ("a gorgeous film .", 1)]
+    lines = [json.dumps({"text": t, "label": n, "label_text": names[n]}) for t, n in texts]
+    body = "\n".join(lines).encode()
+    return {
+        "train.jsonl": body,
+        "dev.jsonl": body,
+        "test.jsonl": body,
+        "README.md": b"---\nlicense: mit\n---\n",
+    }
+
+
+def imdb(*splits: str, labels: tuple[int, ...] = (0, 1, 1)) -> dict[str, bytes]:
+    listed = "".join(f"  - split: {s}\n    path: plain_text/{s}-*\n" for s in splits)
+    card = (
+        "---\nconfigs:\n- config_name: plain_text\n  data_files:\n" + listed + "dataset_info:\n"
+        "  config_name: plain_text\n  features:\n  - name: text\n    dtype: string\n"
+        "  - name: label\n    dtype:\n      class_label:\n        names:\n"
+        "          '0': neg\n          '1': pos\n---\n"
+    )
+    texts = [f"review<br />{n}" for n in range(len(labels))]
+    files = {"README.md": card.encode()}
+    for split in splits:
+        values = [-1] * len(labels) if split == "unsupervised" else list(labels)
+        buffer = io.BytesIO()
+        pq.write_table(pa.table({"text": texts, "label": pa.array(values, pa.int64())}), buffer)
+        files[f"plain_text/{split}-00000-of-00001.parquet"] = buffer.getvalue()
+    return files
+
+
+def load(home: Path, endpoint: str, parameters: dict[str, Any], **more: str) -> dict[str, Any]:
+    (report,), errors = load_all(home, endpoint, [parameters], **more)
+    return report | {"stderr": errors}
+
+
+def load_all(
+    home: Path, endpoint: str, cases: list[dict[str, Any]], program: str = PROGRAM, **more: str
+) -> tuple[list[dict[str, Any]], str]:
+    settings = {"HF_HOME": str(home), "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_XET": "1"}
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
+    done = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(cases)],
+        env=inherited | settings | more,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture
+def nobody() -> str:
+    """An endpoint where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+def test_sst2_is_read_cached_and_keeps_its_identity(hub: Any, nobody: str, tmp_path: Path) -> None:
+    hub.repositories["SetFit/sst2"] = sst2()
+    commit = hub.commit("SetFit/sst2")
+    first = load(tmp_path, hub.endpoint, SST)
+    assert first["source"] == f"hub SetFit/sst2@{commit}"
+    assert first["splits"]["dev"] == {
+        "uid": ["dev-0", "dev-1"],
+        "text": ["no movement no yuks not much", "a gorgeous film"],
+        "label": [0, 1],
+    }
+    assert first["identity"] == first["again"]
+    assert first["identity"]["revision"] == commit
+    assert first["stderr"] == ""
+
+    hub.repositories["SetFit/sst2"]["README.md"] = b"---\nlicense: other\n---\n"
+    offline = load(tmp_path, hub.endpoint, SST, HF_HUB_OFFLINE="1")
+    cases = [SST, SST | {"revision": "0" * 40}]
+    imported_before = f"import datasets\n{PROGRAM}\nassert not datasets.config.HF_HUB_OFFLINE"
+    (unreachable, other), errors = load_all(tmp_path, nobody, cases, imported_before)
+    for later in (offline, unreachable):
+        assert later["splits"] == first["splits"]
+        assert later["identity"] == first["identity"]
+    assert f"{nobody} does not answer" in errors
+    assert f"read commit {commit}, expected {'0' * 40}" in other["error"]
+
+
+def test_imdb_has_its_labels_as_a_type_and_a_split_that_we_leave(hub: Any, tmp_path: Path) -> None:
+    hub.repositories["stanfordnlp/imdb"] = imdb("train", "test", "unsupervised")
+    corpus = load(tmp_path, hub.endpoint, IMDB)
+    assert sorted(corpus["splits"]) == ["test", "train"]
+    assert corpus["splits"]["train"]["text"] == ["review 0", "review 1", "review 2"]
+    assert corpus["splits"]["train"]["label"] == [0, 1, 1]
+    assert corpus["classes"] == ["negative", "positive"]
+    assert corpus["dropped"] == {"train": {}, "test": {}}
+
+
+def test_what_moved_is_refused_with_one_line(hub: Any, tmp_path: Path) -> None:
+    hub.repositories["SetFit/sst2"] = sst2(("positive", "negative"))
+    hub.repositories["stanfordnlp/imdb"] = imdb("train", "unsupervised")
+    cases = [
+        (SST, "found the labels positive, negative, expected negative, positive"),
+        (IMDB, "found the splits train, unsupervised, expected test too"),
+        (IMDB | {"splits": {"train": "unsupervised"}}, "'unsupervised' has no labelled row"),
+        (IMDB | {"splits": {"train": "train"}, "text_column": "body"}, "expected body too"),
+        (IMDB | {"configuration": "raw"}, "raw"),
+        (IMDB | {"repository": "stanfordnlp/gone"}, "stanfordnlp/gone"),
+        (SST | {"revision": "v9"}, "v9"),
+    ]
+    reports, _ = load_all(tmp_path, hub.endpoint, [parameters for parameters, _ in cases])
+    for (_, expected), refused in zip(cases, reports, strict=True):
+        assert expected in refused["error"]
+        assert refused["type"] == "ValueError"
+        assert "\n" not in refused["error"]
+
+
+def test_unreachable_and_nothing_cached(nobody: str, tmp_path: Path) -> None:
+    start = time.monotonic()
+    refused = load(tmp_path, nobody, SST)
+    assert time.monotonic() - start < 5
+    assert refused["type"] == "HubUnreachable"
+    assert f"{nobody} does not answer" in refused["error"]
+    assert "or put train.txt in data/sst in place" in refused["error"]
+    offline = load(tmp_path, nobody, SST, HF_HUB_OFFLINE="1")
+    assert "HF_HUB_OFFLINE is set" in offline["error"]
+
+
+def test_a_hub_that_accepts_and_stays_silent_is_unreachable() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        start = time.monotonic()
+        assert not answers(f"http://127.0.0.1:{silent.getsockname()[1]}", 0.3)
+        assert time.monotonic() - start < 1
+
+
+def test_choosing_costs_no_network(monkeypatch: pytest.MonkeyPatch, nobody: str) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", nobody)
+    source = Hub(**SST)
+    assert source.missing() is None
+    assert source.files() == []
