@@ -37,16 +37,23 @@ ALLOWED: dict[str, set[str]] = {
     "corpora": set(),
     "store": set(),
     "published": set(),
-    "models": {"batch"},
+    # Probabilities are measured and trained on by one function.
+    "models": {"batch", "measures"},
     "text": {"batch"},
     "importance": {"batch", "measures"},
     "counterfactual": {"batch", "measures"},
     "diagnostics": {"batch", "measures"},
     "cell": {"corpora", "text", "models", "store"},
-    "callbacks": {"importance", "counterfactual", "diagnostics", "measures", "store"},
-    "audit": ENGINE,
+    "callbacks": {"batch", "importance", "counterfactual", "diagnostics", "measures", "store"},
+    "schema": set(),
+    # Checks settings against the signatures of what will receive them.
+    "configuration": {"models", "text"},
+    "commandline": {"configuration"},
+    "tracking": {"store"},
+    "terminal": {"published", "store"},
+    "audit": {*ENGINE, "configuration", "tracking", "terminal"},
     "report": {"store", "measures", "published"},
-    "__main__": {*ENGINE, "audit", "report"},
+    "__main__": {*ENGINE, "audit", "report", "commandline", "configuration", "terminal"},
 }
 HEAVY = {"torch", "pytorch_lightning", "wandb", "spacy", "datasets", "pandas", "captum"}
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_audit.counterfactual import permutation
@@ -9,6 +9,7 @@ from attention_audit.counterfactual.permute import draw_permutations
 from attention_audit.measures import tvd
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 6), min_size=1, max_size=4), st.integers(0, 2**31), st.integers(0, 9)
 )

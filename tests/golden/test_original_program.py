@@ -60,7 +60,7 @@ def _test_set() -> Batch:
 
 @dataclass
 class Ours:
-    """What our code computes, [N, ...] with T the longest sentence; NaN where a batch is shorter."""
+    """What our code computes: [N], [N, T] or [N, K], T the longest sentence."""
 
     mask: torch.Tensor
     probability: torch.Tensor
@@ -88,7 +88,6 @@ def ours() -> Ours:
 
 
 def _measure(model: AttentionModel, batch: Batch, index: torch.Tensor, noise: torch.Tensor) -> Ours:
-    width = batch.tokens.shape[1]
     with torch.no_grad():
         encoding = model.encode(batch)
         attention, projection = model.attend(encoding), model.project(encoding)
@@ -96,16 +95,14 @@ def _measure(model: AttentionModel, batch: Batch, index: torch.Tensor, noise: to
     def decode(given: torch.Tensor) -> torch.Tensor:
         return probabilities(model.decode(projection, given))
 
-    permuted = permutation(
-        decode, attention, batch.mask, batch.ids, index=index[..., :width].contiguous()
-    )
+    permuted = permutation(decode, attention, batch.mask, batch.ids, index=index)
     found = adversarial_search(
         decode,
         attention,
         batch.mask,
         batch.ids,
         Search(objective="program", epsilon=0.05),
-        noise=noise[..., :width],
+        noise=noise,
     )
     return Ours(
         mask=batch.mask,

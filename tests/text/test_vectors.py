@@ -96,6 +96,7 @@ def test_padding_is_zero_even_if_the_file_has_a_vector_for_it(file: Path) -> Non
         ("elk 1 2\ncat 1 two\n", {}, "line 2 is not a word and 2 numbers"),
         ("elk 1 2\ncat 1  2\n", {}, "line 2"),
         ("elk 1 2\ncat 1 nan\n", {}, "line 2 holds NaN"),
+        ("elk 1 2\ncat 1 1e99\n", {}, "line 2 holds NaN, or a number beyond float32"),
         ("cat 1 2\n", {"dimension": 3}, "have 2 numbers .*expected vectors.dimension=3"),
         ("1 2\ncat 1 2\n", {"dimension": 3}, "have 2 numbers .*expected vectors.dimension=3"),
         ("", {}, "the file is empty"),

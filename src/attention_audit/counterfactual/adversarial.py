@@ -243,6 +243,7 @@ def _judge(
     feasible = distance.masked_fill(moved > epsilon + FEASIBLE_SLACK, -1.0)
     largest, best = feasible.max(1)
     best = best.masked_fill(largest <= 0, -1)
-    chosen = torch.cat([candidates, attention[:, None]], 1)[torch.arange(len(best)), best]
+    rows = torch.arange(len(best), device=best.device)
+    chosen = torch.cat([candidates, attention[:, None]], 1)[rows, best]
     eps_max_jsd = largest.clamp(min=0).masked_fill(~mask.any(1), math.nan)
     return Adversaries(candidates, outputs, distance, moved, eps_max_jsd, best, chosen)

@@ -59,7 +59,7 @@ def _drop(
 ) -> tuple[Float[Tensor, "batch dropped tokens"], Float[Tensor, "batch dropped"]]:
     """Attention without each position, renormalised, and the weight that was left before."""
     kept = attention[:, None].repeat(1, len(positions), 1)
-    kept[:, torch.arange(len(positions)), positions] = 0
+    kept[:, torch.arange(len(positions), device=positions.device), positions] = 0
     left = kept.sum(-1)
     tiny = torch.finfo(left.dtype).tiny
     return kept / left.clamp(min=tiny)[..., None], left

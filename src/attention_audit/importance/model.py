@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
 from attention_audit.batch import Batch, Encoding, Projection
 
 
+@runtime_checkable
 class Model(Protocol):
     """The part of AttentionModel that importances use; see `attention_audit.models`."""
 

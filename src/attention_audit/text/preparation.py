@@ -28,7 +28,10 @@ class Preparation:
         test_fraction: share of the train split carved as test where the corpus has none.
         test_sample: share of the test split that is kept; None keeps all.
         split_seed: seed of carving and of every sample.
-        min_df: a word of the vocabulary occurs in at least this many train documents.
+        min_df: a word of the vocabulary occurs in at least this many documents.
+        vocabulary: `train` takes words from the train rows that are kept; `corpus` from all rows
+            of all splits, before any is dropped, as the original program does: words that only
+            the test split has then keep their pretrained vectors.
 
     Raises:
         ValueError: a value of the wrong type or out of range, or bounds that exclude every length.
@@ -45,6 +48,7 @@ class Preparation:
     test_sample: Share | None = None
     split_seed: NonNegativeInt = 0
     min_df: PositiveInt = 1
+    vocabulary: Literal["train", "corpus"] = "train"
 
     def __post_init__(self) -> None:
         hints = get_type_hints(Preparation, include_extras=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +30,8 @@ class Prepared:
         classes: names in label order; () for question answering.
         source: where the corpus came from, for people.
         counts: for each split `kept`, `classes` (name -> rows) and `dropped` (reason -> rows).
-        vocabulary: the words of the train split, its questions included.
+        vocabulary: the words of the train split (or of the corpus: see `Preparation`), questions
+            included.
         answers: question answering: the words that can be an answer; () for classification.
     """
 

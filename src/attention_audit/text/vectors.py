@@ -207,8 +207,11 @@ class WordVectors:
                 f"vectors.path={self.path}: line {number} is not a word and {dimension} numbers: "
                 f"{error}"
             ) from None
-        if not np.isfinite(vector).all():
-            raise ValueError(f"vectors.path={self.path}: line {number} holds NaN or infinity")
+        if not (abs(vector) <= np.finfo(np.float32).max).all():
+            raise ValueError(
+                f"vectors.path={self.path}: line {number} holds NaN, or a number beyond float32; "
+                "expected finite numbers"
+            )
         return vector.astype(np.float32)
 
 
