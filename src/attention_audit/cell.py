@@ -63,9 +63,13 @@ def locate(config: Mapping[str, Any]) -> Place:
     cache = Path(config["cache_dir"])
     source = choose(instantiate(config["dataset"]["sources"], _convert_="all"))
     corpus = fingerprint(source.identity(), source.files(), cache)
-    identity = _identity(config) | {"corpus": corpus}
-    if path := config["vectors"].get("path"):
-        identity["vectors"]["content"] = fingerprint({}, [Path(path).expanduser()], cache)
+    vectors = instantiate(config["vectors"])
+    if absent := vectors.missing():
+        raise FileNotFoundError(absent)
+    identity = _identity(config) | {
+        "corpus": corpus,
+        "vectors": fingerprint(vectors.identity(), vectors.files(), cache),
+    }
     cell = Store(Path(config["store"])).cell(
         dataset=config["dataset"]["name"],
         encoder=config["encoder"]["name"],
@@ -84,7 +88,6 @@ def _identity(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "dataset": dataset,
         "trainer": trainer | {"gradient_clip_val": config["trainer"]["gradient_clip_val"]},
-        "vectors": {key: value for key, value in config["vectors"].items() if key != "path"},
         **{key: config[key] for key in whole},
     }
 

@@ -82,6 +82,8 @@ def check_call(
         target.__init__ if inspect.isclass(target) else target, include_extras=True
     )
     for name, value in node.items():
+        if value == "???":
+            raise ValueError(f"{key}.{name}: not set; expected {key}.{name}=...")
         if name in hints:
             _validate(f"{key}.{name}", hints[name], value)
     for name, parameter in inspect.signature(target).parameters.items():

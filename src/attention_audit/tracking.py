@@ -37,7 +37,7 @@ def tracked(
     from pytorch_lightning.loggers import WandbLogger
 
     online = settings["mode"] == "online"
-    if online and not wandb.api.api_key:
+    if online and not wandb.login(prompt=False, verify=False):
         raise ValueError(
             "logger.mode=online: found no W&B API key; expected WANDB_API_KEY or `wandb login`; "
             "or keep logger.mode=offline and `wandb sync` later"

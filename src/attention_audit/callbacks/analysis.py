@@ -55,7 +55,7 @@ class AnalysisCallback(pl.Callback, ABC):
     def summarise(self, instances: Mapping[str, np.ndarray]) -> list[Row]:
         """Rows for `summary.csv` from the values of all instances."""
 
-    def on_test_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+    def on_test_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         model = pl_module.model.eval()
         loader = trainer.datamodule.test_dataloader()  # type: ignore[attr-defined]
         with torch.inference_mode(False), torch.enable_grad():

@@ -35,7 +35,8 @@ class Table:
 
     path: the file; None is a table not yet named.
     text_column, label_column, split_column, id_column: names in the header, or positions from 0
-        where there is none. Without a split column all rows are train rows, to be carved later.
+        where there is none. The split column None is the column `split` where the table has one;
+        without a split column all rows are train rows, to be carved later.
     classes: the labels in class order, or label -> class name in class order; None takes the
         train rows' distinct labels, sorted, as numbers where all are numbers.
     delimiter: None means a tab for `.tsv` and `.tab`, else a comma.
@@ -103,7 +104,10 @@ class Table:
     def _rows(self, path: Path) -> dict[str, list[str]]:
         """The wanted columns, by role; every value is text as written, `NA` and all."""
         found = self._header(path)
-        chosen = {role: _find(path, found, role, name) for role, name in self.columns.items()}
+        columns = dict(self.columns)
+        if "split" in found:
+            columns.setdefault("split", "split")
+        chosen = {role: _find(path, found, role, name) for role, name in columns.items()}
         table = self._read(path, len(found))
         return {role: list(table[str(position)]) for role, position in chosen.items()}
 

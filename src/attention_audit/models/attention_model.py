@@ -131,4 +131,5 @@ def assemble(
 
 
 def _embedding(vectors: Tensor) -> nn.Embedding:
-    return nn.Embedding.from_pretrained(vectors.clone(), freeze=False, padding_idx=PAD)
+    words, width = vectors.shape
+    return nn.Embedding(words, width, padding_idx=PAD, _weight=vectors.clone())

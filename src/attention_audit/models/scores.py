@@ -49,7 +49,9 @@ class Scores(nn.Module):
             }
             if classes == 2:
                 metrics |= {"roc_auc": BinaryAUROC(), "pr_auc": BinaryAveragePrecision()}
-        self.metrics = nn.ModuleDict(metrics)
+        # A module list moves the metrics' states with the model; the dictionary finds them.
+        self.states = nn.ModuleList(metrics.values())
+        self.metrics = metrics
         self.selection = "roc_auc" if "roc_auc" in metrics else "accuracy"
 
     def update(

@@ -86,6 +86,7 @@ class AttentionTask(pl.LightningModule):
         self.training_settings = training
         self.scores = Scores(task, classes)
         self._predicted: list[tuple[Any, ...]] = []
+        self.class_weights: Tensor | None
         self.register_buffer("class_weights", self._weights(class_counts), persistent=False)
 
     def _weights(self, counts: Sequence[int]) -> Tensor | None:

@@ -93,7 +93,11 @@ def _finished(
     splits: dict[str, Rows],
     dropped: dict[str, dict[str, int]],
 ) -> Prepared:
-    vocabulary = Vocabulary.from_documents(_documents(splits["train"]), preparation.min_df)
+    known = [splits["train"].select()]
+    if preparation.vocabulary == "corpus":
+        known = list(corpus.splits.values())
+    documents = chain.from_iterable(_documents(dataset) for dataset in known)
+    vocabulary = Vocabulary.from_documents(documents, preparation.min_df)
     asked = "answer" in splits["train"].dataset.column_names
     answers = vocabulary.own if asked else ()
     if asked:
@@ -116,9 +120,9 @@ def _check_limits(limits: Mapping[str, int | None]) -> None:
             raise ValueError(f"limits.{name}={limit}: expected at least 1, or null for no limit")
 
 
-def _documents(train: Rows) -> Iterator[list[str]]:
-    asked = "query_tokens" in train.dataset.column_names
-    for table in train.select().with_format("arrow").iter(batch_size=1000):
+def _documents(dataset: Dataset) -> Iterator[list[str]]:
+    asked = "query_tokens" in dataset.column_names
+    for table in dataset.with_format("arrow").iter(batch_size=1000):
         documents = table["tokens"].to_pylist()
         queries = table["query_tokens"].to_pylist() if asked else [[]] * len(documents)
         yield from (words + query for words, query in zip(documents, queries, strict=True))

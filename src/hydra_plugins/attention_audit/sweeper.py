@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -39,6 +40,7 @@ class ResumeSweeper(BasicSweeper):
         with clear_errors():
             pending = [job for job in jobs if not is_done(self._compose(job))]
         done = len(jobs) - len(pending)
+        self._record(arguments)
         print(f"sweep of {len(jobs)} cells: {done} done before, {len(pending)} to run")
         returns = list(self.launcher.launch(pending, initial_job_idx=0)) if pending else []
         failures = {
@@ -56,11 +58,18 @@ class ResumeSweeper(BasicSweeper):
         overrides = parser.parse_overrides([*self._parse_config(), *arguments])
         return [job for batch in self.split_arguments(overrides, None) for job in batch]
 
+    def _record(self, arguments: list[str]) -> None:
+        """What was asked, for people; which cells are done is for the store to say."""
+        folder = Path(self.config.hydra.sweep.dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        OmegaConf.save({"overrides": self._parse_config() + arguments}, folder / "multirun.yaml")
+
     def _compose(self, job: list[str]) -> dict[str, Any]:
         config: DictConfig = self.hydra_context.config_loader.load_sweep_config(self.config, job)
         with open_dict(config):
             del config["hydra"]
-        return OmegaConf.to_container(config, resolve=True)
+        plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
+        return plain
 
 
 def _show(failures: dict[str, BaseException], cells: int) -> None:
