@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
-from attention_audit.cell import Fitted, Place, fit_or_load, locate, make_trainer, quiet
+from attention_audit.cell import Fitted, Place, fit_or_load, guarded, locate, make_trainer
 from attention_audit.configuration import check
-from attention_audit.store import Cell
+from attention_audit.store import Cell, Store
 
 if TYPE_CHECKING:
     from attention_audit.callbacks import AnalysisCallback
@@ -32,9 +32,9 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     Raises:
         ValueError, FileNotFoundError: bad input, before any training.
     """
+    check(config)
     import torch
 
-    check(config)
     torch.set_num_threads(config["threads"])
     place = locate(config)
     with place.cell.lock():
@@ -42,7 +42,7 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
             place.cell.discard()
         if not _finished(config, place.cell):
             _work(config, place, sweep)
-    _report(config, place.cell)
+        _report(config, place.cell)
     return place.cell
 
 
@@ -53,7 +53,7 @@ def is_done(config: Mapping[str, Any]) -> bool:
 
 
 def _finished(config: Mapping[str, Any], cell: Cell) -> bool:
-    if not cell.is_fitted or not (cell.folder / "metrics.json").exists():
+    if cell.status().state != "fitted" or not (cell.folder / "metrics.json").exists():
         return False
     return all(analysis.stored.done for analysis in _analyses(config, cell))
 
@@ -79,8 +79,9 @@ def _work(config: Mapping[str, Any], place: Place, sweep: str | None) -> None:
         _analyse(config, cell, fitted)
         drawn = {one.name: one.histograms for one in _analyses(config, cell)}
         publish(logger, cell, drawn)
-        cell.set_fitted()
-    cell.store.write_summary()
+        Store(cell.root).write_summary()
+    # Said last: a cell is finished once its W&B run is, too.
+    cell.set_fitted()
 
 
 def _analyse(config: Mapping[str, Any], cell: Cell, fitted: Fitted) -> None:
@@ -92,8 +93,9 @@ def _analyse(config: Mapping[str, Any], cell: Cell, fitted: Fitted) -> None:
         for instance, uid, tokens in zip(test["id"], test["uid"], test["tokens"], strict=True)
     }
     pending = [analysis for analysis in _analyses(config, cell) if not analysis.stored.done]
-    _log.info("analysing %d test instances: %s", len(words), ", ".join(a.name for a in pending))
-    with quiet():
+    names = ", ".join(analysis.name for analysis in pending)
+    _log.info("analysing %d test instances: %s", len(words), names or "predictions only")
+    with guarded():
         make_trainer(config, [StorePredictions(cell, words), *pending]).test(
             fitted.task, datamodule=fitted.data, verbose=False
         )

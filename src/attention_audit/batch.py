@@ -14,7 +14,7 @@ SPECIAL_TOKENS = ("<pad>", "<unk>", "<sos>", "<eos>")
 
 
 class _Movable:
-    """Tensors of a frozen dataclass move together; Lightning calls `to` and `pin_memory`."""
+    """Tensors of a frozen dataclass move together; Lightning calls `to`."""
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         moved = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 import time
 import warnings
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 CHECKPOINT = "checkpoint.ckpt"
 LAST = "last.ckpt"
 BEST = "best.ckpt"
+# Arguments of the Trainer that leave the weights as they are, but for the last bits.
+WEIGHTLESS = {"_target_", "accelerator", "deterministic", "profiler"}
 
 _log = logging.getLogger(__name__)
 
@@ -81,13 +84,15 @@ def locate(config: Mapping[str, Any]) -> Place:
 
 
 def _identity(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What determines the weights, corpus and vectors aside; an allow-list."""
+    """What determines the weights, corpus and vectors aside; an allow-list but for the trainer.
+
+    Any Trainer argument can be added on the command line, and most change the weights.
+    """
     dataset = {key: config["dataset"].get(key) for key in ("name", "task", "text", "batch_size")}
-    trainer = {key: config["trainer"][key] for key in ("max_epochs", "precision")}
     whole = ("encoder", "attention", "training", "limits", "seed")
     return {
         "dataset": dataset,
-        "trainer": trainer | {"gradient_clip_val": config["trainer"]["gradient_clip_val"]},
+        "trainer": {k: v for k, v in config["trainer"].items() if k not in WEIGHTLESS},
         **{key: config[key] for key in whole},
     }
 
@@ -100,17 +105,20 @@ def fit_or_load(
     Call it under the cell's lock, after `cell.open`.
 
     Raises:
-        ValueError: unusable data, before any training.
+        ValueError: unusable data, before any training; a stored model that cannot be used.
+        FileNotFoundError: the stored model was removed.
     """
     import pytorch_lightning as pl
 
+    prepared = prepare_corpus(config, place)
+    # Only now: what preparing draws depends on what is cached.
     pl.seed_everything(config["seed"], workers=True, verbose=False)
-    prepared = _prepare(config, place)
-    task, data, embeddings = _build(config, prepared)
+    task, data, embeddings = build(config, prepared)
     if place.cell.is_fitted:
         _log.info("%s: fitted before", place.cell.folder)
+        _check_vocabulary(place.cell, prepared)
     else:
-        seconds = _fit(config, place.cell, task, data, logger)
+        seconds = fit(config, place.cell, task, data, logger)
         _keep(place, prepared, embeddings, config, seconds)
     _load(place.cell, task)
     return Fitted(task, data, prepared)
@@ -120,14 +128,15 @@ def make_trainer(
     config: Mapping[str, Any],
     callbacks: Sequence[pl.Callback],
     logger: pl.loggers.Logger | None = None,
-    checkpointing: bool = False,
+    checkpoints: pl.plugins.CheckpointIO | None = None,
 ) -> pl.Trainer:
     """The Lightning Trainer of the configuration; its progress bar is for terminals only."""
     trainer: pl.Trainer = instantiate(
         config["trainer"],
         callbacks=list(callbacks),
         logger=logger or False,
-        enable_checkpointing=checkpointing,
+        enable_checkpointing=checkpoints is not None,
+        plugins=[checkpoints] if checkpoints else None,
         enable_progress_bar=sys.stderr.isatty(),
         enable_model_summary=False,
         num_sanity_val_steps=0,
@@ -139,8 +148,25 @@ def make_trainer(
 
 
 @contextmanager
+def guarded() -> Iterator[None]:
+    """Run Lightning quietly, and let Ctrl-C be an exception like others.
+
+    Lightning would end the process itself, and ignore every later Ctrl-C.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with quiet():
+            yield
+    except SystemExit as stop:
+        if isinstance(stop.__context__, KeyboardInterrupt):
+            signal.signal(signal.SIGINT, handler)
+            raise stop.__context__ from None
+        raise
+
+
+@contextmanager
 def quiet() -> Iterator[None]:
-    """Run Lightning without its notices, and without warnings that ask for nothing here."""
+    """Without Lightning's notices, and without warnings that ask for nothing here."""
     expected = (
         ".*does not have many workers.*",  # our batches are made faster without
         ".*exists and is not empty.*",  # the cell's folder holds its configuration
@@ -158,7 +184,8 @@ def quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _prepare(config: Mapping[str, Any], place: Place) -> Prepared:
+def prepare_corpus(config: Mapping[str, Any], place: Place) -> Prepared:
+    """The corpus of a configuration, tokenised, split and filtered; logs what was dropped."""
     from attention_audit.text import Preparation, prepare
 
     prepared = prepare(
@@ -176,9 +203,10 @@ def _prepare(config: Mapping[str, Any], place: Place) -> Prepared:
     return prepared
 
 
-def _build(
+def build(
     config: Mapping[str, Any], prepared: Prepared
 ) -> tuple[AttentionTask, TextDataModule, Embeddings]:
+    """The unfitted model of a configuration, its batches, and its initial embeddings."""
     from attention_audit.models import assemble
     from attention_audit.models.training import AttentionTask, Training
     from attention_audit.text import TextDataModule
@@ -212,7 +240,7 @@ def _part(node: Mapping[str, Any]) -> Any:
     return instantiate({key: value for key, value in node.items() if key != "name"})
 
 
-def _fit(
+def fit(
     config: Mapping[str, Any],
     cell: Cell,
     task: AttentionTask,
@@ -220,31 +248,25 @@ def _fit(
     logger: pl.loggers.Logger | None,
 ) -> float:
     """Train and leave the best epoch in `best.ckpt`; returns the seconds it took."""
-    from pytorch_lightning.callbacks import ModelCheckpoint
-
+    from attention_audit.models.checkpoints import EpochCheckpoint, WholeCheckpoints
     from attention_audit.models.training import SELECTION
 
     started = time.monotonic()
-    best = ModelCheckpoint(
-        dirpath=cell.folder,
-        filename=BEST.removesuffix(".ckpt"),
-        monitor=SELECTION,
-        mode="max",
-        save_weights_only=True,
-        enable_version_counter=False,
-    )
-    last = ModelCheckpoint(
-        dirpath=cell.folder, filename=LAST.removesuffix(".ckpt"), enable_version_counter=False
-    )
-    resume = cell.folder / LAST
-    with quiet():
-        make_trainer(config, [best, last], logger, checkpointing=True).fit(
-            task,
-            datamodule=data,
-            ckpt_path=resume if resume.exists() else None,
-            weights_only=True,
-        )
+    # The best epoch is written first, so that the last one's file never knows of more than it.
+    epochs = [EpochCheckpoint(cell.folder, BEST, SELECTION), EpochCheckpoint(cell.folder, LAST)]
+    trainer = make_trainer(config, epochs, logger, WholeCheckpoints(cell.write_file))
+    with guarded():
+        trainer.fit(task, datamodule=data, ckpt_path=_resumable(cell), weights_only=True)
     return time.monotonic() - started
+
+
+def _resumable(cell: Cell) -> Path | None:
+    """The last epoch of a fit that was killed, if it can be gone on with."""
+    last = cell.folder / LAST
+    if not last.exists() or not (cell.folder / BEST).exists():
+        return None
+    _read(last, "delete it and run again, to fit from the start")
+    return last
 
 
 def _keep(
@@ -255,11 +277,11 @@ def _keep(
     seconds: float,
 ) -> None:
     """Turn a finished fit into the cell's lasting files; `fitted` is said last."""
-    import torch
+    from attention_audit.models.checkpoints import save
 
     cell = place.cell
-    best = torch.load(cell.folder / BEST, weights_only=True)
-    cell.write_file(CHECKPOINT, lambda file: torch.save({"state_dict": best["state_dict"]}, file))
+    best = _read(cell.folder / BEST, "delete it and run again, to fit from the start")
+    save(cell.write_file, CHECKPOINT, {"state_dict": best["state_dict"]})
     cell.write_json("vocabulary", prepared.vocabulary.to_dict())
     manifest = {
         "role": "grid",
@@ -293,9 +315,31 @@ def _versions() -> dict[str, str]:
     return {"python": sys.version.split()[0], **{name: version(name) for name in packages}}
 
 
-def _load(cell: Cell, task: AttentionTask) -> None:
-    import torch
+def _check_vocabulary(cell: Cell, prepared: Prepared) -> None:
+    """A model must meet the word ids that it was fitted on."""
+    if cell.read_json("vocabulary") != prepared.vocabulary.to_dict():
+        raise ValueError(
+            f"{cell.folder} was fitted on another vocabulary than today's text preparation gives: "
+            "run the cell with force=true"
+        )
 
-    stored = torch.load(cell.folder / CHECKPOINT, weights_only=True, map_location="cpu")
+
+def _load(cell: Cell, task: AttentionTask) -> None:
+    stored = _read(cell.folder / CHECKPOINT, "run the cell with force=true, to fit it again")
     task.load_state_dict(stored["state_dict"])
     task.eval()
+
+
+def _read(path: Path, remedy: str) -> dict[str, Any]:
+    """A checkpoint's content; FileNotFoundError or ValueError say the remedy."""
+    import pickle
+
+    import torch
+
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing: {remedy}")
+    try:
+        content: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise ValueError(f"{path} is not a whole checkpoint: {remedy}") from error
+    return content

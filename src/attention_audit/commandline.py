@@ -9,15 +9,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from hydra import compose, initialize_config_dir
-from hydra._internal.utils import get_args_parser
+from hydra import compose
+from hydra._internal.hydra import Hydra
+from hydra._internal.utils import create_config_search_path, get_args_parser
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, OverrideParseException
+from hydra.version import setbase
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from attention_audit.configuration import unknown
+from attention_audit.configuration import check_schema, unknown
+
+# Groups that other choices bring with them.
+INTERNAL = {"hydra", "recipe"}
+
+
+def options(group: str) -> str:
+    """The choices of a configuration group, for the text of `--help`."""
+    return ", ".join(GlobalHydra.instance().config_loader().get_group_options(group))
+
+
+OmegaConf.register_new_resolver("options", options, replace=True)
 
 
 def refuse_typos(argv: Sequence[str], config_dir: Path) -> None:
@@ -27,24 +41,55 @@ def refuse_typos(argv: Sequence[str], config_dir: Path) -> None:
     before the first is run. Help and other information pass through.
     """
     arguments = get_args_parser().parse_args(list(argv))
-    if arguments.help or arguments.hydra_help or arguments.info or arguments.cfg:
+    if arguments.help or arguments.hydra_help or arguments.info or arguments.shell_completion:
         return
-    if arguments.shell_completion:
-        return
-    extra = Path(arguments.config_dir).resolve() if arguments.config_dir else None
-    with initialize_config_dir(str(config_dir), version_base="1.3"):
+    if arguments.config_dir and not Path(arguments.config_dir).is_dir():
+        _exit(f"--config-dir {arguments.config_dir}: no such folder")
+    overrides: list[str] = arguments.overrides
+    with _hydra(config_dir, arguments.config_dir):
         try:
             for overrides in _alternatives(arguments.overrides, arguments.multirun):
-                _compose(overrides, extra)
+                _try(overrides)
         except OverrideParseException as error:
             _exit(f"{error.override}: cannot be read: {error.args[0].splitlines()[0]}")
         except HydraException as error:
-            _exit(_explain(error, overrides, extra))
+            _exit(_explain(error, overrides))
+        except ValueError as error:
+            _exit(str(error))
+
+
+@contextmanager
+def _hydra(config_dir: Path, users: str | None) -> Iterator[None]:
+    """Hydra ready to compose, with the user's own folder (`--config-dir`) if there is one."""
+    setbase("1.3")
+    search = create_config_search_path(str(config_dir))
+    if users:
+        where = SearchPathQuery(provider="schema")
+        search.prepend("command-line", Path(users).resolve().as_uri(), where)
+    Hydra.create_main_hydra2("run", search)
+    try:
+        yield
+    finally:
+        GlobalHydra.instance().clear()
+
+
+def _try(overrides: list[str]) -> None:
+    """Compose one cell; what `+` added must be read by something, for Hydra takes any name."""
+    config = _compose(overrides)
+    check_schema(OmegaConf.to_container(config))
+    # A corpus may name values for its own sources to read, which only its file can use.
+    others = [one for one in overrides if not re.match(r"\+\+?dataset\.", one)]
+    if others != overrides:
+        known = [str(name) for name in _compose(others).dataset]
+        for name in config.dataset:
+            if name not in known:
+                raise ValueError(unknown(f"dataset.{name}", str(name), known))
 
 
 def _alternatives(overrides: Sequence[str], multirun: bool) -> Iterator[list[str]]:
     """The first cell of the sweep, then for each swept key every other value of it."""
-    parsed = OverridesParser.create().parse_overrides(list(overrides))
+    loader = GlobalHydra.instance().config_loader()
+    parsed = OverridesParser.create(config_loader=loader).parse_overrides(list(overrides))
     choices = [
         [f"{one.get_key_element()}={value}" for value in one.sweep_string_iterator()]
         if multirun and one.is_discrete_sweep()
@@ -58,38 +103,47 @@ def _alternatives(overrides: Sequence[str], multirun: bool) -> Iterator[list[str
             yield [*first[:position], value, *first[position + 1 :]]
 
 
-def _compose(overrides: list[str], extra: Path | None) -> DictConfig:
-    searched = [f"hydra.searchpath=[{extra.as_uri()}]"] if extra else []
-    return compose("config", overrides=[*overrides, *searched])
+def _compose(overrides: list[str]) -> DictConfig:
+    return compose("config", overrides=overrides)
 
 
-def _explain(error: HydraException, overrides: list[str], extra: Path | None) -> str:
+def _explain(error: HydraException, overrides: list[str]) -> str:
     text = str(error)
     if missing := re.search(r"Could not (?:find|load) '(.+)/([^/']+)'", text):
         group, option = missing.groups()
-        options = GlobalHydra.instance().config_loader().get_group_options(group)
-        return unknown(f"{group}={option}", option, options)
+        if found := GlobalHydra.instance().config_loader().get_group_options(group):
+            return unknown(f"{group}={option}", option, found)
     if key := re.search(r"Could not override '([^']+)'", text):
         kept = [one for one in overrides if one.lstrip("+~").partition("=")[0] != key[1]]
-        return _unknown_key(key[1], kept, extra)
+        return _unknown_key(key[1], kept)
+    removed = [one for one in overrides if one.startswith("~")]
+    if removed and "Error resolving interpolation" in text:
+        return f"{removed[0]}: no cell can do without it; choose another option instead"
     cause = error.__cause__
     reason = str(cause) if isinstance(cause, OmegaConfBaseException) else text
-    where = re.search(r"full_key: (\S+)", reason)
-    line = " ".join(part.strip() for part in reason.splitlines() if "_type" not in part)
+    return _one_line(reason)
+
+
+def _one_line(text: str) -> str:
+    """A message, OmegaConf's with the key first and without its types."""
+    where = re.search(r"full_key: (\S+)", text)
+    line = " ".join(part.strip() for part in text.splitlines() if "_type=" not in part)
     line = re.sub(r"\s*full_key: \S+", "", line)
     return f"{where[1]}: {line}" if where else line
 
 
-def _unknown_key(key: str, kept: list[str], extra: Path | None) -> str:
+def _unknown_key(key: str, kept: list[str]) -> str:
     """The key's nearest existing parent knows which names would have been right."""
+    if key.startswith("hydra."):
+        return f"{key}: unknown to Hydra; python run.py --cfg hydra shows its settings"
     parent, _, name = key.rpartition(".")
-    node = _compose(kept, extra)
+    node = _compose(kept)
     known = OmegaConf.select(node, parent) if parent else node
     if not isinstance(known, DictConfig):
-        return _unknown_key(parent, kept, extra)
+        return _unknown_key(parent, kept)
     choices = {str(choice) for choice in known if not str(choice).startswith("_")}
     if not parent:
-        choices |= set(GlobalHydra.instance().config_loader().list_groups("")) - {"hydra"}
+        choices |= set(GlobalHydra.instance().config_loader().list_groups("")) - INTERNAL
     return unknown(key, name, choices)
 
 
@@ -99,7 +153,7 @@ def clear_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        _exit(" ".join(str(error).split()))
+        _exit(_one_line(str(error)))
 
 
 def _exit(line: str) -> NoReturn:

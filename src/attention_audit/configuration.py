@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_type_hints
 
-from hydra.utils import get_object
+from hydra._internal.utils import _locate
 from pydantic import Field, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+
+from attention_audit.schema import Config, Trainer
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
@@ -45,6 +48,7 @@ def check(config: Mapping[str, Any]) -> None:
     Raises:
         ValueError: an unknown key, a missing one, or a value of the wrong type or range.
     """
+    check_schema(config)
     for key, kind in ROOT.items():
         _validate(key, kind, _value(config, key))
     from attention_audit.models.training import Training
@@ -56,10 +60,20 @@ def check(config: Mapping[str, Any]) -> None:
     check_call("training", config["training"], Training)
     check_call("encoder", config["encoder"], supplied={"embedding"})
     check_call("attention", config["attention"], supplied={"hidden", "query"})
-    check_call("vectors", config["vectors"], supplied={"dimension"})
-    check_names("trainer", config["trainer"], get_object(config["trainer"]["_target_"]))
+    check_call("vectors", config["vectors"])
+    check_names("trainer", config["trainer"], _target("trainer", config["trainer"]))
     for name, analysis in config["analysis"].items():
         check_call(f"analysis.{name}", analysis)
+
+
+def check_schema(config: Any, schema: Any = Config, key: str = "") -> None:
+    """Refuse a name that the schema does not have; those of a Trainer are Lightning's."""
+    kinds = get_type_hints(schema)
+    for name, value in config.items():
+        if name not in kinds:
+            raise ValueError(unknown(f"{key}{name}", name, kinds))
+        if is_dataclass(kinds[name]) and kinds[name] is not Trainer:
+            check_schema(value, kinds[name], f"{key}{name}.")
 
 
 def check_call(
@@ -77,7 +91,7 @@ def check_call(
         supplied: parameters that the program fills in itself.
     """
     target = target or _target(key, node)
-    check_names(key, node, target)
+    check_names(key, node, target, supplied)
     hints = get_type_hints(
         target.__init__ if inspect.isclass(target) else target, include_extras=True
     )
@@ -95,20 +109,22 @@ def check_call(
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def check_names(key: str, node: Mapping[str, Any], target: Callable[..., Any]) -> None:
-    """Refuse an argument that the constructor does not have, naming those that it has."""
-    known = list(inspect.signature(target).parameters)
+def check_names(
+    key: str, node: Mapping[str, Any], target: Callable[..., Any], supplied: Iterable[str] = ()
+) -> None:
+    """Refuse an argument that the configuration cannot give, naming those that it can."""
+    known = set(inspect.signature(target).parameters) - set(supplied)
     for name in node:
         if name not in known and name not in RESERVED:
             raise ValueError(unknown(f"{key}.{name}", name, known))
 
 
 def unknown(key: str, found: str, choices: Iterable[str]) -> str:
-    """One line for a name that does not exist: the choices, and the nearest first."""
+    """One line for a name that does not exist: the nearest, then all choices."""
     choices = sorted(choices)
     near = get_close_matches(found, choices, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{key}: unknown; expected one of {', '.join(choices)}{hint}"
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"{key}: unknown{hint}; expected one of {', '.join(choices)}"
 
 
 def _target(key: str, node: Mapping[str, Any]) -> Callable[..., Any]:
@@ -116,9 +132,10 @@ def _target(key: str, node: Mapping[str, Any]) -> Callable[..., Any]:
     if not isinstance(path, str):
         raise ValueError(f"{key}._target_: found {path!r}, expected the path of a class")
     try:
-        return get_object(path)
+        return _locate(path)
     except (ImportError, ValueError) as error:
-        raise ValueError(f"{key}._target_: cannot import {path!r}: {error}") from error
+        reason = str(error).splitlines()[-1]
+        raise ValueError(f"{key}._target_: cannot import {path!r}: {reason}") from error
 
 
 def _value(config: Mapping[str, Any], key: str) -> Any:

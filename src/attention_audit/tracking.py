@@ -93,9 +93,13 @@ def publish(
         value = row.get("value")
         if value is not None and math.isfinite(value):
             summary[f"{row['quantity']}/{row['klass']}/{row['statistic']}"] = value
-    for analysis in cell.analyses():
+    # As in the summary, of two configs of one analysis the later one counts.
+    for analysis in sorted(cell.analyses(), key=lambda one: one.written):
+        if not (columns := histograms.get(analysis.name)):
+            continue
         instances = analysis.read_instances()
-        for column in histograms.get(analysis.name, []):
+        # An older version of the analysis may lack some.
+        for column in sorted(set(columns) & set(instances.column_names)):
             values = instances[column].to_numpy()
             defined = values[np.isfinite(values)]
             if defined.size:

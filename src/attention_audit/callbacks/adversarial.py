@@ -10,14 +10,7 @@ import torch
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from attention_audit.batch import Batch
-from attention_audit.callbacks.analysis import (
-    AnalysisCallback,
-    Part,
-    Row,
-    by_class,
-    decoder,
-    mean_rows,
-)
+from attention_audit.callbacks.analysis import AnalysisCallback, Part, Row, decoder, mean_rows
 from attention_audit.counterfactual import Search, adversarial_search
 
 Distance = Annotated[float, Field(ge=0, le=1)]
@@ -70,12 +63,7 @@ class Adversarial(AnalysisCallback):
             "eps_max_jsd": found.eps_max_jsd.cpu().numpy(),
             "max_attention": attention.amax(-1).double().cpu().numpy(),
         }
-        rows = zip(found.best_attention.cpu().numpy(), batch.mask.cpu().numpy(), strict=True)
-        return Part(instances, {"adversarial_attention": [row[kept] for row, kept in rows]})
+        return Part(instances, {"adversarial_attention": found.best_attention})
 
     def summarise(self, instances: Mapping[str, np.ndarray]) -> list[Row]:
-        values = instances["eps_max_jsd"]
-        return by_class(
-            instances["predicted"],
-            lambda klass, rows: mean_rows("eps_max_jsd", klass, values[rows], self.resamples),
-        )
+        return mean_rows("eps_max_jsd", instances["eps_max_jsd"], self.resamples)

@@ -18,7 +18,7 @@ from attention_audit.measures import Summary, probabilities, summarise
 from attention_audit.store import Analysis, Cell
 
 OVERALL = "overall"
-# With more predicted classes than these, a table by class says less than it costs to read.
+# With more classes than these, a table by class says less than it costs to read.
 MOST_CLASSES = 3
 
 Row = dict[str, Any]
@@ -28,19 +28,28 @@ class Part(NamedTuple):
     """An analysis of one batch: by name, a value for each instance [B] or for each token [B, T]."""
 
     instances: Mapping[str, np.ndarray]
+    tokens: Mapping[str, Tensor]
+
+
+class _Stored(NamedTuple):
+    """A `Part` as it is stored: named by instance, and only the words of each row of tokens."""
+
+    instances: Mapping[str, np.ndarray]
     tokens: Mapping[str, list[np.ndarray]]
 
 
 class AnalysisCallback(pl.Callback, ABC):
     """Analyses a fitted model on the test split after `trainer.test`, and stores what it found.
 
-    A subclass says how one batch is analysed and how its instances are summarised; it is raised
-    by one in `version` whenever its numbers change meaning, so that old results are not reused.
+    A subclass says how one batch is analysed and how a group of instances is summarised. Raise its
+    `version` by one when its numbers change meaning, so that old results are not taken for new.
+    `histograms` names the quantities of its instances that are worth drawing.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
     histograms: ClassVar[tuple[str, ...]] = ()
+    stored: Analysis
 
     def place(self, cell: Cell, config: Mapping[str, Any]) -> Analysis:
         """Where this analysis of this cell is, or will be, stored."""
@@ -53,31 +62,47 @@ class AnalysisCallback(pl.Callback, ABC):
 
     @abstractmethod
     def summarise(self, instances: Mapping[str, np.ndarray]) -> list[Row]:
-        """Rows for `summary.csv` from the values of all instances."""
+        """Rows for `summary.csv` about a group of instances, the class aside."""
 
     def on_test_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         model = pl_module.model.eval()
         loader = trainer.datamodule.test_dataloader()  # type: ignore[attr-defined]
         with torch.inference_mode(False), torch.enable_grad():
             parts = [
-                (batch.ids, self._predicted(model, batch), self.analyse(model, batch))
-                for batch in _progress(loader, self.name, pl_module.device)
+                self._part(model, batch) for batch in _progress(loader, self.name, pl_module.device)
             ]
         instances = {
-            "id": np.concatenate([ids.cpu().numpy() for ids, _, _ in parts]),
-            "predicted": np.concatenate([predicted for _, predicted, _ in parts]),
-            **_joined([part.instances for _, _, part in parts], np.concatenate),
+            name: np.concatenate([part.instances[name] for part in parts])
+            for name in parts[0].instances
         }
-        tokens = _joined([part.tokens for _, _, part in parts], _chained)
+        tokens = {
+            name: [row for part in parts for row in part.tokens[name]] for name in parts[0].tokens
+        }
         self.stored.write(
-            {"summary": self.summarise(instances)},
+            {"summary": self._rows(instances, pl_module.classes)},
             instances,
             {"id": instances["id"], **tokens} if tokens else None,
         )
 
-    @torch.no_grad()
-    def _predicted(self, model: Any, batch: Batch) -> np.ndarray:
-        return probabilities(model(batch).logits).argmax(-1).cpu().numpy()
+    def _part(self, model: Any, batch: Batch) -> _Stored:
+        with torch.no_grad():
+            predicted = probabilities(model(batch).logits).argmax(-1)
+        found = self.analyse(model, batch)
+        named = {"id": batch.ids.cpu().numpy(), "predicted": predicted.cpu().numpy()}
+        tokens = {name: _words(values, batch.mask) for name, values in found.tokens.items()}
+        return _Stored({**named, **found.instances}, tokens)
+
+    def _rows(self, instances: Mapping[str, np.ndarray], classes: int) -> list[Row]:
+        """Rows for all instances, then for those of each predicted class where classes are few."""
+        predicted = instances["predicted"]
+        groups = {OVERALL: np.ones(len(predicted), dtype=bool)}
+        if classes <= MOST_CLASSES:
+            groups |= {str(klass): predicted == klass for klass in np.unique(predicted)}
+        return [
+            {"klass": klass, **row}
+            for klass, chosen in groups.items()
+            for row in self.summarise({name: v[chosen] for name, v in instances.items()})
+        ]
 
 
 def decoder(model: Any, projection: Projection) -> Callable[[Tensor], Tensor]:
@@ -89,27 +114,13 @@ def decoder(model: Any, projection: Projection) -> Callable[[Tensor], Tensor]:
     return decode
 
 
-def by_class(predicted: np.ndarray, describe: Callable[[str, np.ndarray], list[Row]]) -> list[Row]:
-    """Rows for all instances, then for those of each predicted class where these are few."""
-    found = np.unique(predicted)
-    everyone = np.ones(len(predicted), dtype=bool)
-    rows = describe(OVERALL, everyone)
-    if found.size and found.max() < MOST_CLASSES:
-        for klass in found:
-            rows += describe(str(klass), predicted == klass)
-    return rows
-
-
-def mean_rows(quantity: str, klass: str, values: np.ndarray, resamples: int) -> list[Row]:
+def mean_rows(quantity: str, values: np.ndarray, resamples: int) -> list[Row]:
     """Mean with its bootstrap interval, and standard deviation, of the defined values."""
     summary: Summary = summarise(values, seed=0, resamples=resamples)
     counts = {"n": summary.n, "n_undefined": summary.n_undefined}
-    named = {"quantity": quantity, "klass": klass}
-    return [
-        {**named, "statistic": "mean", "value": summary.mean, "lo": summary.lo, "hi": summary.hi}
-        | counts,
-        {**named, "statistic": "std", "value": summary.std} | counts,
-    ]
+    mean = {"statistic": "mean", "value": summary.mean, "lo": summary.lo, "hi": summary.hi}
+    std = {"statistic": "std", "value": summary.std}
+    return [{"quantity": quantity, **row, **counts} for row in (mean, std)]
 
 
 def _progress(loader: Iterable[Batch], name: str, device: torch.device) -> Iterable[Batch]:
@@ -120,9 +131,7 @@ def _progress(loader: Iterable[Batch], name: str, device: torch.device) -> Itera
     return (batch.to(device) for batch in batches)
 
 
-def _joined(parts: list[Mapping[str, Any]], join: Callable[[list[Any]], Any]) -> dict[str, Any]:
-    return {name: join([part[name] for part in parts]) for name in parts[0]}
-
-
-def _chained(lists: list[list[np.ndarray]]) -> list[np.ndarray]:
-    return [row for rows in lists for row in rows]
+def _words(values: Tensor, mask: Tensor) -> list[np.ndarray]:
+    """Each row's values at its words only."""
+    rows = zip(values.detach().cpu().numpy(), mask.cpu().numpy(), strict=True)
+    return [row[kept] for row, kept in rows]

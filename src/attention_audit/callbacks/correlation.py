@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 from pydantic import NonNegativeInt, PositiveInt
-from torch import Tensor
 
 from attention_audit.batch import Batch
-from attention_audit.callbacks.analysis import (
-    AnalysisCallback,
-    Part,
-    Row,
-    by_class,
-    mean_rows,
-)
+from attention_audit.callbacks.analysis import AnalysisCallback, Part, Row, mean_rows
 from attention_audit.importance import gradient, leave_one_out, random
 from attention_audit.measures import interval, kendall_tau, sig_frac
 
@@ -64,32 +57,21 @@ class Correlation(AnalysisCallback):
             instances |= {quantity: tau.tau, f"{quantity}_pvalue": tau.pvalue}
         for gap, (whole, part) in GAPS.items():
             instances[gap] = instances[whole] - instances[part]
-        return Part(instances, {n: _words(importance[n], batch) for n in ("gradient", "loo")})
+        return Part(instances, {name: importance[name] for name in ("gradient", "loo")})
 
     def summarise(self, instances: Mapping[str, np.ndarray]) -> list[Row]:
-        return by_class(
-            instances["predicted"], lambda klass, rows: self._describe(instances, klass, rows)
-        )
-
-    def _describe(
-        self, instances: Mapping[str, np.ndarray], klass: str, chosen: np.ndarray
-    ) -> list[Row]:
         rows: list[Row] = []
         for quantity in self.histograms:
-            rows += mean_rows(quantity, klass, instances[quantity][chosen], self.resamples)
+            rows += mean_rows(quantity, instances[quantity], self.resamples)
         for quantity in PAIRS:
-            rows.append(self._significant(quantity, klass, instances, chosen))
+            rows.append(self._significant(quantity, instances[f"{quantity}_pvalue"]))
         return rows
 
-    def _significant(
-        self, quantity: str, klass: str, instances: Mapping[str, np.ndarray], chosen: np.ndarray
-    ) -> Row:
-        pvalue = instances[f"{quantity}_pvalue"][chosen]
+    def _significant(self, quantity: str, pvalue: np.ndarray) -> Row:
         defined = pvalue[~np.isnan(pvalue)]
         lo, hi = interval((defined <= 0.05).astype(float), seed=0, resamples=self.resamples)
         return {
             "quantity": quantity,
-            "klass": klass,
             "statistic": "sig_frac",
             "value": sig_frac(pvalue),
             "lo": lo,
@@ -97,8 +79,3 @@ class Correlation(AnalysisCallback):
             "n": len(defined),
             "n_undefined": len(pvalue) - len(defined),
         }
-
-
-def _words(importance: Tensor, batch: Batch) -> list[np.ndarray]:
-    rows = zip(importance.detach().cpu().numpy(), batch.mask.cpu().numpy(), strict=True)
-    return [row[kept] for row, kept in rows]

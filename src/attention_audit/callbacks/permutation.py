@@ -10,14 +10,7 @@ import torch
 from pydantic import NonNegativeInt, PositiveInt
 
 from attention_audit.batch import Batch
-from attention_audit.callbacks.analysis import (
-    AnalysisCallback,
-    Part,
-    Row,
-    by_class,
-    decoder,
-    mean_rows,
-)
+from attention_audit.callbacks.analysis import AnalysisCallback, Part, Row, decoder, mean_rows
 from attention_audit.counterfactual import permutation
 
 
@@ -62,8 +55,4 @@ class Permutation(AnalysisCallback):
         return Part(instances, {})
 
     def summarise(self, instances: Mapping[str, np.ndarray]) -> list[Row]:
-        values = instances["delta_y_med"]
-        return by_class(
-            instances["predicted"],
-            lambda klass, rows: mean_rows("delta_y_med", klass, values[rows], self.resamples),
-        )
+        return mean_rows("delta_y_med", instances["delta_y_med"], self.resamples)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
+import torch
 from torch import Tensor
 
 from attention_audit.measures import entropy
@@ -38,10 +39,8 @@ class StorePredictions(pl.Callback):
                 "prediction": found.probabilities.argmax(-1).numpy(),
                 "probability": list(found.probabilities.numpy()),
                 "length": np.array([len(row) for row in attention]),
-                "max_attention": np.array(
-                    [float(row.max()) if len(row) else np.nan for row in attention]
-                ),
-                "entropy": np.array([float(entropy(row)) for row in attention]),
+                "max_attention": _each(torch.max, attention),
+                "entropy": _each(entropy, attention),
             },
         )
         tokens = {

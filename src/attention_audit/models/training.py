@@ -6,11 +6,11 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import pytorch_lightning as pl
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat
 from torch import Tensor
 from torch.nn import functional as F
@@ -32,8 +32,9 @@ class Training:
     `decay_attention` false exempts the attention's parameters from the weight decay, as the
     original program does for classification. `reduction` sum instead of mean makes the weight
     decay weaker relative to the loss by the batch size. Epochs before `first_epoch` (from 0) are
-    never chosen. `class_weights` balanced: positives weigh N/N_pos - 1 in binary tasks, class c
-    weighs N/(C N_c) otherwise; question answering is never weighted.
+    never chosen, unless there are no later ones. `class_weights` balanced: positives weigh
+    N/N_pos - 1 in binary tasks, class c weighs N/(C N_c) otherwise; question answering is never
+    weighted.
     """
 
     learning_rate: PositiveFloat = 1e-3
@@ -47,7 +48,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Predictions:
-    """A model's predictions on one split, one row an instance, in the order they were made.
+    """A model's predictions, one row an instance, in the order they were made, on the CPU.
 
     `attention` and `token_logits` hold, for each instance, only the positions of its words.
     `token_logits` [words, O] is each word's value under a linear decoder, so that the logits are
@@ -59,6 +60,18 @@ class Predictions:
     probabilities: Float[Tensor, "instances classes"]
     attention: list[Tensor]
     token_logits: list[Tensor] | None
+
+    @staticmethod
+    def joined(parts: Sequence[Predictions]) -> Predictions:
+        """One batch's predictions after another's."""
+        logits = [part.token_logits for part in parts if part.token_logits is not None]
+        return Predictions(
+            ids=torch.cat([part.ids for part in parts]),
+            labels=torch.cat([part.labels for part in parts]),
+            probabilities=torch.cat([part.probabilities for part in parts]),
+            attention=[row for part in parts for row in part.attention],
+            token_logits=[row for rows in logits for row in rows] if logits else None,
+        )
 
 
 class AttentionTask(pl.LightningModule):
@@ -85,7 +98,8 @@ class AttentionTask(pl.LightningModule):
         self.task = task
         self.training_settings = training
         self.scores = Scores(task, classes)
-        self._predicted: list[tuple[Any, ...]] = []
+        self.classes = classes
+        self._predicted: list[Predictions] = []
         self.class_weights: Tensor | None
         self.register_buffer("class_weights", self._weights(class_counts), persistent=False)
 
@@ -110,13 +124,18 @@ class AttentionTask(pl.LightningModule):
 
     def training_step(self, batch: Batch) -> Tensor:
         loss = self.loss(self.model(batch).logits, batch.labels)
-        self.log("train/loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(batch))
+        self._log_loss("train/loss", loss.detach(), batch)
         return loss
 
     def validation_step(self, batch: Batch) -> None:
         logits = self.model(batch).logits
         self.scores.update(probabilities(logits), batch.labels)
-        self.log("dev/loss", self.loss(logits, batch.labels), batch_size=len(batch))
+        self._log_loss("dev/loss", self.loss(logits, batch.labels), batch)
+
+    def _log_loss(self, name: str, loss: Tensor, batch: Batch) -> None:
+        """Log the epoch's mean per instance, whatever the size of its batches."""
+        each = loss / len(batch) if self.training_settings.reduction == "sum" else loss
+        self.log(name, each, on_step=False, on_epoch=True, batch_size=len(batch))
 
     def on_validation_epoch_start(self) -> None:
         self.scores.reset()
@@ -124,7 +143,8 @@ class AttentionTask(pl.LightningModule):
     def on_validation_epoch_end(self) -> None:
         found = {score.quantity: score.value for score in self.scores.compute()}
         chosen = found[self.scores.selection]
-        eligible = self.current_epoch >= self.training_settings.first_epoch
+        last = (self.trainer.max_epochs or 1) - 1
+        eligible = self.current_epoch >= min(self.training_settings.first_epoch, last)
         self.log(f"dev/{self.scores.selection}", chosen, prog_bar=True)
         self.log(SELECTION, chosen if eligible else -math.inf)
         _log.info(
@@ -147,12 +167,12 @@ class AttentionTask(pl.LightningModule):
         self.scores.update(probability, batch.labels)
         linear = self.model.decoder.linear
         self._predicted.append(
-            (
-                batch.ids.cpu(),
-                batch.labels.cpu(),
-                probability.cpu(),
-                words(attention, batch.mask),
-                words(projection.values, batch.mask) if linear else [],
+            Predictions(
+                ids=batch.ids.cpu(),
+                labels=batch.labels.cpu(),
+                probabilities=probability.cpu(),
+                attention=_words(attention, batch.mask),
+                token_logits=_words(projection.values, batch.mask) if linear else None,
             )
         )
 
@@ -162,14 +182,7 @@ class AttentionTask(pl.LightningModule):
 
     def predictions(self) -> Predictions:
         """Predictions of the last test run."""
-        ids, labels, probability, attention, logits = zip(*self._predicted, strict=True)
-        return Predictions(
-            torch.cat(ids),
-            torch.cat(labels),
-            torch.cat(probability),
-            [row for rows in attention for row in rows],
-            [row for rows in logits for row in rows] if self.model.decoder.linear else None,
-        )
+        return Predictions.joined(self._predicted)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         settings = self.training_settings
@@ -190,8 +203,8 @@ class AttentionTask(pl.LightningModule):
         )
 
 
-def words(
-    rows: Float[Tensor, "batch tokens *width"], mask: Tensor
-) -> list[Float[Tensor, words * width]]:
+def _words(
+    rows: Float[Tensor, "batch tokens ..."], mask: Bool[Tensor, "batch tokens"]
+) -> list[Float[Tensor, "_ ..."]]:
     """Each row's values at its words only, on the CPU."""
     return [row[kept] for row, kept in zip(rows.cpu(), mask.cpu(), strict=True)]

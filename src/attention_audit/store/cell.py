@@ -1,0 +1,238 @@
+"""One fitted model's folder: its status, its files and its analyses."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from attention_audit.store.analysis import Analysis
+from attention_audit.store.atomic import (
+    json_if_present,
+    read_json,
+    remove_folder,
+    remove_temporaries,
+    write_json,
+    write_text,
+    write_whole,
+)
+from attention_audit.store.locks import is_free, locked
+from attention_audit.store.naming import checked_name, with_suffix
+from attention_audit.store.plain import canonical, differing_keys, exact, sha256
+from attention_audit.store.status import Status, now
+from attention_audit.store.summary import SUMMARY_COLUMNS, rows_of
+from attention_audit.store.tables import read_table, write_table
+
+_NAME_AND_HASH = re.compile(r"(\w[\w.\-]*)-([0-9a-f]{8})")
+FORMAT = 1
+
+
+def identified(identity: Any) -> dict[str, Any]:
+    """What a cell's hash is taken of, and what `identity.json` holds."""
+    return {"format": FORMAT, "identity": identity}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fitted model's folder. Write to it only under its `lock()`."""
+
+    root: Path
+    dataset: str
+    encoder: str
+    attention: str
+    seed: int
+    hash8: str
+    _given: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """`<dataset>/<encoder>+<attention>`, the cell without its seed and hash."""
+        return f"{self.dataset}/{self.encoder}+{self.attention}"
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The first columns of `summary.csv`: which cell a row belongs to."""
+        named = {key: getattr(self, key) for key in SUMMARY_COLUMNS[:4]}
+        return {**named, "cell": self.hash8}
+
+    @property
+    def folder(self) -> Path:
+        """`<root>/<dataset>/<encoder>+<attention>/<seed>-<hash8>`."""
+        pair = f"{self.encoder}+{self.attention}"
+        return self.root / self.dataset / pair / f"{self.seed}-{self.hash8}"
+
+    @property
+    def identity(self) -> Any:
+        """What determines the fitted weights: as given, or as stored for a cell found on disk."""
+        if self._given is not None:
+            return exact(self._given, "identity")
+        return read_json(self.folder / "identity.json")["identity"]
+
+    @property
+    def role(self) -> str:
+        """`grid`, or what an auxiliary fit serves (`role` in `manifest.json`)."""
+        manifest = json_if_present(self.folder / "manifest.json") or {}
+        return str(manifest.get("role", "grid"))
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Be the only process at work on this cell; waits, with a log line, for another one.
+
+        The lock dies with its owner. A thread that holds it may take it again. Do not hold it
+        while fitting another grid cell: two such processes could wait for each other.
+        """
+        with locked(self._lock_path, f"{self.name}/{self.folder.name}"):
+            yield
+
+    def open(self, config: Mapping[str, Any]) -> None:
+        """Create the folder; write `config.yaml` (this run's) and `identity.json` (for good).
+
+        Removes what a killed process left half-written. Raises ValueError, naming the keys, if
+        the folder belongs to a different identity with the same hash.
+        """
+        import yaml
+
+        self._check_identity()
+        plain = exact(config, "config")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        remove_temporaries(self.folder)
+        remove_temporaries(self.folder / "analyses")
+        write_text(
+            self.folder / "config.yaml",
+            yaml.safe_dump(plain, sort_keys=False, allow_unicode=True),
+        )
+        write_json(self.folder / "identity.json", identified(self.identity))
+
+    def _check_identity(self) -> None:
+        stored = json_if_present(self.folder / "identity.json")
+        ours = identified(self.identity)
+        if stored is None or stored == ours:
+            return
+        keys = ", ".join(differing_keys(stored, ours)) or "everything"
+        raise ValueError(
+            f"{self.folder} holds another cell with the same hash, differing in {keys}: "
+            "move that folder away and run again"
+        )
+
+    # -- status
+
+    def status(self) -> Status:
+        """What `status.json` says; `missing` without one. See also `interrupted`."""
+        stored = json_if_present(self.folder / "status.json")
+        return Status("missing") if stored is None else Status(**stored)
+
+    @property
+    def is_fitted(self) -> bool:
+        """True once the fit is finished, whatever became of the analyses after it."""
+        return self.status().fitted is not None
+
+    def interrupted(self) -> bool:
+        """True if the cell says `running` but nobody holds its lock: its process is gone.
+
+        Raises PermissionError where the lock's file may not be opened for writing.
+        """
+        return self.status().state == "running" and is_free(self._lock_path)
+
+    def set_running(self) -> None:
+        """Note the start of work by this process; like all of `set_*`, after `open`."""
+        old = self.status()
+        self._set(Status("running", started=now(), fitted=old.fitted))
+
+    def set_fitted(self) -> None:
+        """Note that the fit is finished; also ends a later run that only added analyses."""
+        old = self.status()
+        self._set(Status("fitted", started=old.started, finished=now(), fitted=old.fitted or now()))
+
+    def set_failed(self, error: BaseException) -> None:
+        """Note a failure: one line in `status.json`, all of it in `traceback.txt`."""
+        old = self.status()
+        first_line = next(iter(str(error).splitlines()), "")
+        reason = f"{type(error).__name__}: {first_line}".removesuffix(": ")
+        self._set(replace(old, state="failed", reason=reason, finished=now()))
+        write_text(self.folder / "traceback.txt", "".join(traceback.format_exception(error)))
+
+    def _set(self, status: Status) -> None:
+        (self.folder / "traceback.txt").unlink(missing_ok=True)
+        worker = replace(status, pid=os.getpid(), host=socket.gethostname())
+        write_json(self.folder / "status.json", asdict(worker))
+
+    # -- files
+
+    def write_file(self, name: str, fill: Callable[[BinaryIO], object]) -> None:
+        """Write a file atomically; `fill` puts its bytes into the open file it is given."""
+        write_whole(self.folder / checked_name("file", name), fill)
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write plain values, NumPy ones included, atomically; NaN and infinities become null.
+
+        `.json` may be left out of `name`. Raises TypeError naming the key for anything else,
+        OSError naming the file if it cannot be written; the old content then stays.
+        """
+        write_json(self.folder / with_suffix(name, ".json"), value)
+
+    def read_json(self, name: str) -> Any:
+        """Read it back. Raises FileNotFoundError, or ValueError for a file that is not JSON."""
+        return read_json(self.folder / with_suffix(name, ".json"))
+
+    def write_table(self, name: str, columns: Mapping[str, Any]) -> None:
+        """Write columns (lists, lists of lists, NumPy arrays) as Parquet, atomically.
+
+        `.parquet` may be left out of `name`. NaN stays NaN, None becomes null. Raises ValueError
+        for columns of different lengths, TypeError for one that is of no storable type.
+        """
+        write_table(self.folder / with_suffix(name, ".parquet"), columns)
+
+    def read_table(self, name: str) -> Any:
+        """Read it back as a `pyarrow.Table`. Raises FileNotFoundError."""
+        return read_table(self.folder / with_suffix(name, ".parquet"))
+
+    # -- analyses
+
+    def analysis(self, name: str, config: Mapping[str, Any], version: int) -> Analysis:
+        """The place of an analysis under this config and version of its code, done or not."""
+        identity = {"name": name, "version": version, "config": config, "cell": self.hash8}
+        hashed = sha256(canonical(identity, name))
+        given = exact(identity, name)
+        return Analysis(self.folder, checked_name("analysis", name), hashed[:8], given)
+
+    def analyses(self) -> list[Analysis]:
+        """Every finished analysis on disk, sorted by name and hash."""
+        found = sorted((self.folder / "analyses").glob("*-*"))
+        places = [_NAME_AND_HASH.fullmatch(path.name) for path in found if path.is_dir()]
+        return [Analysis(self.folder, place[1], place[2]) for place in places if place]
+
+    def summary(self) -> list[dict[str, Any]]:
+        """The cell's rows for `summary.csv`, sorted: its scores and those of every analysis.
+
+        Where two give the same quantity (an analysis under two configs) the later one counts.
+        Raises ValueError for a summary that is not a list of rows.
+        """
+        analyses = sorted(self.analyses(), key=lambda analysis: analysis.written)
+        summaries = [analysis.folder / "summary.json" for analysis in analyses]
+        return rows_of([self.folder / "metrics.json", *summaries])
+
+    def discard(self) -> None:
+        """Remove the fit and its analyses (for `force=true`); identity, config and log stay.
+
+        Killed at any point, the cell is either still fitted, with some analyses missing, or not
+        fitted, with none: no analysis of the old fit can be taken for one of the new.
+        """
+        for analysis in self.analyses():
+            remove_folder(analysis.folder)
+        doomed = [self.folder / "status.json", self.folder / "last.ckpt"]
+        for pattern in ("*.ckpt", "*.json", "*.parquet", "traceback.txt"):
+            doomed += sorted(self.folder.glob(pattern))
+        for path in doomed:
+            if path.name != "identity.json":
+                path.unlink(missing_ok=True)
+
+    @property
+    def _lock_path(self) -> Path:
+        name = f"{self.dataset}~{self.encoder}+{self.attention}~{self.seed}-{self.hash8}.lock"
+        return self.root / ".locks" / name

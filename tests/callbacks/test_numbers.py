@@ -1,0 +1,114 @@
+"""The stored numbers are those of the pure functions, given what the callback was told."""
+
+import numpy as np
+import pytest
+import torch
+
+from attention_audit.callbacks import Adversarial, Correlation, Permutation
+from attention_audit.counterfactual import Search, adversarial_search, permutation
+from attention_audit.importance import gradient, leave_one_out, random
+from attention_audit.measures import kendall_tau, probabilities
+
+# Lightning's own use of torch, and its advice about loaders.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*LeafSpec.*is deprecated:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:.*does not have many workers"),
+]
+
+
+def _stored(analysis, name):
+    return analysis.stored.read_instances()[name].to_numpy()
+
+
+def _each(bench, measure):
+    """`measure(model, batch, attention, decode)` over all batches, end to end."""
+    model = bench.task.model.eval()
+    parts = []
+    for batch in bench.batches:
+        with torch.no_grad():
+            encoding = model.encode(batch)
+            attention, projection = model.attend(encoding), model.project(encoding)
+
+        def decode(given, projection=projection):
+            return probabilities(model.decode(projection, given))
+
+        parts.append(np.asarray(measure(model, batch, attention, decode)))
+    return np.concatenate(parts)
+
+
+@pytest.fixture(params=[("classification", 2), ("classification", 3), ("qa", 4)], ids=str)
+def one(request, bench):
+    return bench(*request.param)
+
+
+PAIRS = {
+    "tau_gradient": ("attention", "gradient"),
+    "tau_loo": ("attention", "loo"),
+    "tau_gradient_loo": ("gradient", "loo"),
+    "tau_random": ("attention", "random"),
+}
+
+
+def test_correlation(one):
+    analysis = Correlation(resamples=5, seed=7)
+    one.run(analysis)
+
+    def importances(model, batch, attention):
+        return {
+            "attention": attention,
+            "gradient": gradient(model, batch),
+            "loo": leave_one_out(model, batch),
+            "random": random(model, batch, seed=7),
+        }
+
+    taus = {}
+    for quantity, (left, right) in PAIRS.items():
+
+        def tau(model, batch, attention, _, left=left, right=right):
+            found = importances(model, batch, attention)
+            return np.stack(kendall_tau(found[left], found[right], batch.mask), 1)
+
+        expected = _each(one, tau)
+        taus[quantity] = expected[:, 0]
+        np.testing.assert_array_equal(_stored(analysis, quantity), expected[:, 0])
+        np.testing.assert_array_equal(_stored(analysis, f"{quantity}_pvalue"), expected[:, 1])
+    whole = taus["tau_gradient_loo"]
+    np.testing.assert_array_equal(_stored(analysis, "gap_loo"), whole - taus["tau_loo"])
+    np.testing.assert_array_equal(_stored(analysis, "gap_gradient"), whole - taus["tau_gradient"])
+    for name, importance in (("gradient", gradient), ("loo", leave_one_out)):
+        stored = analysis.stored.read_tokens()[name].to_pylist()
+        values = _each(one, lambda m, batch, *_, f=importance: f(m, batch)[batch.mask])
+        np.testing.assert_array_equal([x for row in stored for x in row], values)
+
+
+def test_permutation(one):
+    analysis = Permutation(permutations=9, resamples=5, seed=7)
+    one.run(analysis)
+    expected = _each(
+        one,
+        lambda _, batch, attention, decode: (
+            permutation(decode, attention, batch.mask, batch.ids, permutations=9, seed=7).median
+        ),
+    )
+    np.testing.assert_array_equal(_stored(analysis, "delta_y_med"), expected)
+    largest = _each(one, lambda _, __, attention, ___: attention.amax(1))
+    np.testing.assert_allclose(_stored(analysis, "max_attention"), largest)
+
+
+@pytest.mark.parametrize("objective", ["paper", "program"])
+def test_adversarial(one, objective):
+    analysis = Adversarial(
+        epsilon=0.03, objective=objective, adversaries=3, steps=6, resamples=5, seed=7
+    )
+    one.run(analysis)
+    search = Search(candidates=3, epsilon=0.03, objective=objective, steps=6)
+
+    def found(_, batch, attention, decode):
+        return adversarial_search(decode, attention, batch.mask, batch.ids, search, seed=7)
+
+    expected = _each(one, lambda *given: found(*given).eps_max_jsd)
+    np.testing.assert_array_equal(_stored(analysis, "eps_max_jsd"), expected)
+    stored = analysis.stored.read_tokens()["adversarial_attention"].to_pylist()
+    weights = _each(one, lambda m, batch, *rest: found(m, batch, *rest).best_attention[batch.mask])
+    np.testing.assert_array_equal([x for row in stored for x in row], weights)
+    assert [sum(row) for row in stored] == pytest.approx([1.0 if row else 0.0 for row in stored])

@@ -1,0 +1,125 @@
+"""What all tests stand on: a home of their own, and the program run in this process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import runpy
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import hypothesis
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
+
+import attention_audit.commandline
+import attention_audit.schema  # noqa: F401
+
+ROOT = Path(__file__).resolve().parents[1]
+TINY = (
+    "trainer.max_epochs=1",
+    "limits={train: 24, dev: 10, test: 8}",
+    "budget={permutations: 2, adversaries: 2, steps: 2, resamples: 10}",
+)
+
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything heavy is imported: no test sees the user's home, keys, caches or corpora."""
+    home = tempfile.TemporaryDirectory(prefix="attention-audit-tests-")
+    config.add_cleanup(home.cleanup)
+    for name in [*os.environ]:
+        if name.startswith(("WANDB_", "HF_")):
+            del os.environ[name]
+    os.environ |= {
+        "HOME": home.name,
+        "ATTENTION_AUDIT_CACHE": f"{home.name}/attention_audit",
+        "HF_HOME": f"{home.name}/huggingface",
+        "OMP_NUM_THREADS": "1",
+        "OMP_WAIT_POLICY": "PASSIVE",
+    }
+
+
+class Outcome(NamedTuple):
+    """What a run of the program left: its exit code and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def composed(tmp_path: Path) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Composes a resolved configuration from overrides; its store is in `tmp_path`."""
+
+    def resolve(*overrides: str) -> dict[str, Any]:
+        places = [f"store={tmp_path / 'store'}", f"data_dir={tmp_path / 'data'}"]
+        config = compose("config", overrides=[*places, *overrides])
+        return OmegaConf.to_container(config, resolve=True)  # type: ignore[return-value]
+
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        yield resolve
+
+
+@pytest.fixture
+def tiny() -> tuple[str, ...]:
+    """Overrides that make a cell as small as it can be: one epoch on a few rows."""
+    return TINY
+
+
+@pytest.fixture
+def program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., Outcome]]:
+    """Runs run.py with arguments, from the folder `tmp_path`, in this process."""
+    monkeypatch.chdir(tmp_path)
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+
+    def run(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["run.py", *arguments])
+        GlobalHydra.instance().clear()
+        capsys.readouterr()
+        code = 0
+        try:
+            runpy.run_path(str(ROOT / "run.py"), run_name="__main__")
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        return Outcome(code, *capsys.readouterr())
+
+    yield run
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> Path:
+    """The folder `data` with tiny corpora in their true formats, and `table.csv`."""
+    folder = tmp_path / "data"
+    words = {0: ("dull", "bad"), 1: ("fine", "good")}
+
+    def tree(label: int, number: int) -> str:
+        said = words[label][number % 2]
+        leaves = f"(2 (2 this) (2 film)) (2 (2 is) (2 (2 so) (2 {said})))"
+        tail = "(2 (2 and) (2 slow))" if number % 3 else "(2 (2 and) (2 (2 very) (2 slow)))"
+        return f"({4 * label} (2 {leaves}) (2 {tail} (2 .)))"
+
+    (folder / "sst").mkdir(parents=True)
+    for split, rows in {"train": 40, "dev": 16, "test": 16}.items():
+        trees = "\n".join(tree(number % 2, number // 2) for number in range(rows))
+        (folder / "sst" / f"{split}.txt").write_text(trees + "\n")
+    for split, label, number in [(s, c, n) for s in ("train", "test") for c in (0, 1) for n in range(30)]:
+        place = folder / "imdb" / "aclImdb" / split / ("neg", "pos")[label]
+        place.mkdir(parents=True, exist_ok=True)
+        text = f"I saw it in 1999.<br /><br />It is {words[label][number % 2]}, number {number}."
+        (place / f"{number}_{9 * label + 1}.txt").write_text(text)
+    rows = [f'"It is, I think, {words[n % 2][n // 2 % 2]} no. {n}",{n % 2}' for n in range(60)]
+    (tmp_path / "table.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
+    return folder

@@ -1,0 +1,99 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attention_audit.models.encoders import CNN, LSTM, Average
+
+LENGTHS = torch.tensor([4, 2, 7, 3])
+
+
+def _embedded(lengths, width=5, dtype=torch.float64):
+    """Random at real positions, and rubbish at padding: it must not matter."""
+    torch.manual_seed(1)
+    return torch.randn(len(lengths), int(lengths.max()), width, dtype=dtype)
+
+
+def _torchs(ours):
+    theirs = nn.LSTM(5, 3, batch_first=True, bidirectional=True)
+    weights = {}
+    for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+        weights[name] = getattr(ours.forward_lstm, name)
+        weights[f"{name}_reverse"] = getattr(ours.backward_lstm, name)
+    theirs.load_state_dict(weights)
+    return theirs
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=5).map(torch.tensor))
+@torch.no_grad()
+def test_lstm_is_torchs_bidirectional_lstm_over_packed_sequences(lengths):
+    torch.manual_seed(0)
+    ours = LSTM(embedding=5, hidden=3)
+    embedded = _embedded(lengths, dtype=torch.float32)
+    packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+    states, (last, _) = _torchs(ours)(packed)
+    states, _ = pad_packed_sequence(states, batch_first=True)
+    hidden, summary = ours(embedded, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        torch.testing.assert_close(hidden[row, :length], states[row, :length], rtol=0, atol=1e-6)
+    torch.testing.assert_close(summary, torch.cat([last[0], last[1]], -1), rtol=0, atol=1e-6)
+    assert hidden.shape[-1] == ours.width == 6
+
+
+@torch.no_grad()
+def test_cnn_sees_zeros_beyond_a_documents_ends():
+    encoder = CNN(embedding=5, filters=2, kernels=(1, 3, 5)).double()
+    embedded = _embedded(LENGTHS)
+    hidden, summary = encoder(embedded, LENGTHS)
+    for row, length in enumerate(LENGTHS.tolist()):
+        expected = torch.zeros(length, 6, dtype=torch.float64)
+        for block, kernel in enumerate((1, 3, 5)):
+            conv, reach = encoder.convolutions[block], kernel // 2
+            for position in range(length):
+                total = conv.bias.clone()
+                for offset in range(-reach, reach + 1):
+                    if 0 <= position + offset < length:
+                        weight = conv.weight[:, :, offset + reach]
+                        total += weight @ embedded[row, position + offset]
+                expected[position, 2 * block : 2 * block + 2] = total.clamp(min=0)
+        torch.testing.assert_close(hidden[row, :length], expected)
+        torch.testing.assert_close(summary[row], expected.amax(0))
+
+
+@pytest.mark.parametrize("kernels", [(1, 2), (4,), ()])
+def test_cnn_kernels_are_odd(kernels):
+    with pytest.raises(ValueError, match=r"encoder\.kernels: found .*expected odd widths"):
+        CNN(embedding=5, kernels=kernels)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@torch.no_grad()
+def test_average_is_token_by_token_and_its_summary_a_mean_over_the_real_ones(activation):
+    encoder = Average(embedding=5, hidden=4, activation=activation).double()
+    embedded = _embedded(LENGTHS)
+    hidden, summary = encoder(embedded, LENGTHS)
+    function = getattr(torch, activation)
+    for row, length in enumerate(LENGTHS.tolist()):
+        expected = torch.stack([function(encoder.projection(e)) for e in embedded[row, :length]])
+        torch.testing.assert_close(hidden[row, :length], expected)
+        torch.testing.assert_close(summary[row], expected.mean(0))
+
+
+@pytest.mark.parametrize("encoder", [LSTM, CNN, Average])
+@torch.no_grad()
+def test_what_stands_at_padding_does_not_matter(encoder):
+    built = encoder(embedding=5).double()
+    embedded = _embedded(LENGTHS)
+    real = torch.arange(7) < LENGTHS[:, None]
+    other = torch.where(real[..., None], embedded, 1e6)
+    for one, two in zip(built(embedded, LENGTHS), built(other, LENGTHS), strict=True):
+        if one.dim() == 3:
+            one, two = one[real], two[real]
+        torch.testing.assert_close(one, two, rtol=0, atol=0)
+
+
+def test_widths_are_the_papers():
+    assert [built(embedding=5).width for built in (LSTM, CNN, Average)] == [256, 256, 256]
