@@ -7,7 +7,9 @@ import os
 import runpy
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +19,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-import attention_audit.commandline
-import attention_audit.schema  # noqa: F401
+import attention_audit.schema  # noqa: F401  (registers the configuration's types)
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = (
@@ -115,7 +116,7 @@ def corpora(tmp_path: Path) -> Path:
     for split, rows in {"train": 40, "dev": 16, "test": 16}.items():
         trees = "\n".join(tree(number % 2, number // 2) for number in range(rows))
         (folder / "sst" / f"{split}.txt").write_text(trees + "\n")
-    for split, label, number in [(s, c, n) for s in ("train", "test") for c in (0, 1) for n in range(30)]:
+    for split, label, number in product(("train", "test"), (0, 1), range(30)):
         place = folder / "imdb" / "aclImdb" / split / ("neg", "pos")[label]
         place.mkdir(parents=True, exist_ok=True)
         text = f"I saw it in 1999.<br /><br />It is {words[label][number % 2]}, number {number}."
@@ -123,3 +124,45 @@ def corpora(tmp_path: Path) -> Path:
     rows = [f'"It is, I think, {words[n % 2][n // 2 % 2]} no. {n}",{n % 2}' for n in range(60)]
     (tmp_path / "table.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
     return folder
+
+
+@pytest.fixture(scope="session")
+def wandb_records() -> Callable[[Path], list[Any]]:
+    """Reads a finished offline W&B run back: the records of its `.wandb` file."""
+
+    def read(path: Path) -> list[Any]:
+        # W&B's own process writes the last ones shortly after the run's end.
+        for _ in range(300):
+            records = _records(path)
+            if any(record.HasField("exit") for record in records):
+                return records
+            time.sleep(0.1)
+        raise TimeoutError(f"{path}: no end of the run within 30 seconds")
+
+    return read
+
+
+def _records(path: Path) -> list[Any]:
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    found = []
+    for content in _log(path.read_bytes()):
+        record = Record()
+        record.ParseFromString(content)
+        found.append(record)
+    return found
+
+
+def _log(content: bytes) -> Iterator[bytes]:
+    """Records of LevelDB's log format: blocks of 32 KiB, pieces with a header of 7 bytes."""
+    block, place, whole = 1 << 15, 7, b""
+    while place + 7 <= len(content):
+        if block - place % block < 7:
+            place += block - place % block
+            continue
+        length, kind = int.from_bytes(content[place + 4 : place + 6], "little"), content[place + 6]
+        whole += content[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in (1, 4):  # a whole record, or the last piece of one
+            yield whole
+            whole = b""

@@ -13,7 +13,7 @@ CONF = Path(__file__).resolve().parents[1] / "conf"
 TYPOS = {
     # groups and options
     "encodr=lstm": "encodr: unknown (did you mean 'encoder'?); expected one of",
-    "encoder=lstn": "encoder=lstn: unknown (did you mean 'lstm'?); expected one of average, cnn, lstm",
+    "encoder=lstn": "encoder=lstn: unknown (did you mean 'lstm'?); expected one of",
     "dataset=ssst": "(did you mean 'sst'?)",
     "analysis=permutaton": "(did you mean 'permutation'?)",
     "analysis=[correlation,permutaton]": "(did you mean 'permutation'?)",

@@ -19,7 +19,9 @@ def options(group: str) -> list[str]:
 
 
 GROUPS = [
-    path.name for path in sorted(CONF.iterdir()) if path.is_dir() and path.name not in ("hydra", "recipe")
+    path.name
+    for path in sorted(CONF.iterdir())
+    if path.is_dir() and path.name not in ("hydra", "recipe")
 ]
 EVERY = [(group, option) for group in GROUPS for option in options(group)]
 
@@ -85,7 +87,10 @@ def test_smoke_shrinks_what_is_chosen_and_nothing_else(composed):
 
 
 FAULTS = [
-    (["+encoder.hiden=3"], "encoder.hiden: unknown (did you mean 'hidden'?); expected one of hidden"),
+    (
+        ["+encoder.hiden=3"],
+        "encoder.hiden: unknown (did you mean 'hidden'?); expected one of hidden",
+    ),
     (["+encoder.embedding=3"], "encoder.embedding: unknown; expected one of hidden"),
     (["+trainer.max_epoch=3"], "trainer.max_epoch: unknown (did you mean 'max_epochs'?)"),
     (["+training.lr=1"], "training.lr: unknown; expected one of amsgrad"),
@@ -119,7 +124,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("overrides", "line"), FAULTS, ids=[" ".join(o) for o, _ in FAULTS])
 def test_a_fault_is_named_in_one_line(composed, overrides, line):
-    with pytest.raises(ValueError, match="^[^\n]+$") as caught:
+    with pytest.raises(ValueError, match=r"^[^\n]+$") as caught:
         check(composed(*overrides))
     assert line in str(caught.value)
 
@@ -143,7 +148,7 @@ def demand(width: int, *rest: int, height: int = 1, **more: int) -> None:
 
 
 def test_a_required_argument_must_be_given_or_supplied():
-    with pytest.raises(ValueError, match="^part.width: missing; demand needs it$"):
+    with pytest.raises(ValueError, match=r"^part\.width: missing; demand needs it$"):
         check_call("part", {}, demand)
     check_call("part", {}, demand, supplied={"width"})
     check_call("part", {"width": 3, "height": 2}, demand)

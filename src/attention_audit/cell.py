@@ -131,19 +131,20 @@ def make_trainer(
     checkpoints: pl.plugins.CheckpointIO | None = None,
 ) -> pl.Trainer:
     """The Lightning Trainer of the configuration; its progress bar is for terminals only."""
-    trainer: pl.Trainer = instantiate(
-        config["trainer"],
-        callbacks=list(callbacks),
-        logger=logger or False,
-        enable_checkpointing=checkpoints is not None,
-        plugins=[checkpoints] if checkpoints else None,
-        enable_progress_bar=sys.stderr.isatty(),
-        enable_model_summary=False,
-        num_sanity_val_steps=0,
-        # Analyses take gradients, which inference mode would forbid for good.
-        inference_mode=False,
-        log_every_n_steps=1,
-    )
+    with quiet():
+        trainer: pl.Trainer = instantiate(
+            config["trainer"],
+            callbacks=list(callbacks),
+            logger=logger or False,
+            enable_checkpointing=checkpoints is not None,
+            plugins=[checkpoints] if checkpoints else None,
+            enable_progress_bar=sys.stderr.isatty(),
+            enable_model_summary=False,
+            num_sanity_val_steps=0,
+            # Analyses take gradients, which inference mode would forbid for good.
+            inference_mode=False,
+            log_every_n_steps=1,
+        )
     return trainer
 
 
@@ -172,6 +173,8 @@ def quiet() -> Iterator[None]:
         ".*exists and is not empty.*",  # the cell's folder holds its configuration
         ".*LeafSpec.*is deprecated.*",  # Lightning's own use of torch
     )
+    import pytorch_lightning  # noqa: F401  (importing it sets the level)
+
     logger = logging.getLogger("pytorch_lightning")
     level = logger.level
     logger.setLevel(logging.WARNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -80,4 +81,5 @@ def _show(failures: dict[str, BaseException], cells: int) -> None:
     table = Table("cell", "reason", title=f"{len(failures)} of {cells} cells failed")
     for job, error in failures.items():
         table.add_row(Text(job), Text(f"{type(error).__name__}: {error}"))
-    Console(stderr=True).print(table)
+    # A pipe has no width of its own: one line a cell there.
+    Console(stderr=True, width=None if sys.stderr.isatty() else 10_000).print(table)

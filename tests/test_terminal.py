@@ -1,0 +1,83 @@
+"""The table that ends a run."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from attention_audit.store import Store
+from attention_audit.terminal import show
+
+
+def row(quantity: str, value: float | None, klass="overall", statistic="mean", **more) -> dict:
+    return {"quantity": quantity, "klass": klass, "statistic": statistic, "value": value, **more}
+
+
+TAU = [
+    row("tau_gradient", 0.5, lo=0.25, hi=0.75, n=90, n_undefined=10),
+    row("tau_gradient", 0.125, statistic="std", n=90, n_undefined=10),
+    row("tau_gradient", 0.875, statistic="sig_frac", lo=0.8, hi=0.9, n=90, n_undefined=10),
+    row("tau_gradient", 0.4, klass="1", lo=0.3, hi=0.5, n=40, n_undefined=0),
+    row("tau_gradient", None, klass="0", lo=None, hi=None, n=0, n_undefined=50),
+]
+SEARCH = row("eps_max_jsd", 0.6, klass="1", lo=0.5, hi=0.69, n=100, n_undefined=0)
+
+
+def shown(tmp_path: Path, rows, dataset="sst", encoder="lstm", epsilon=0.05) -> str:
+    cell = Store(tmp_path).cell(
+        dataset=dataset, encoder=encoder, attention="additive", seed=3, identity={}
+    )
+    text = io.StringIO()
+    show(cell, rows, ("negative", "positive"), epsilon, Console(file=text, width=110))
+    printed, place = text.getvalue().rsplit("stored in ", 1)
+    assert place == f"{cell.folder}\n"
+    return printed
+
+
+def line(text: str, start: str) -> list[str]:
+    """The words of the table's row that starts so; the legend comes after the table."""
+    return next(line for line in text.splitlines() if line.strip().startswith(start)).split()
+
+
+def test_a_quantity_is_one_row(tmp_path):
+    text = shown(tmp_path, TAU, dataset="mine")
+    assert "mine  lstm + additive  seed 3" in text
+    wanted = "tau_gradient 0.500 [0.250, 0.750] 0.125 0.875 90 (+10 undefined)"
+    assert wanted in " ".join(text.split())
+
+
+def test_classes_have_their_names_and_undefined_is_said(tmp_path):
+    text = " ".join(shown(tmp_path, TAU, dataset="mine").split())
+    assert "tau_gradient positive 0.400 [0.300, 0.500] 40" in text
+    assert "tau_gradient negative undefined" in text
+    assert "nan" not in text.lower()
+    assert "None" not in text
+
+
+def test_what_is_shown_is_explained_and_nothing_else(tmp_path):
+    text = shown(tmp_path, TAU)
+    assert "Kendall's tau between attention and gradient" in text
+    assert "leave-one-out" not in text
+    assert "JSD" not in text
+    assert "JSD" in shown(tmp_path, [SEARCH])
+
+
+def test_published_figures_stand_beside_ours(tmp_path):
+    assert "published" in shown(tmp_path, TAU)
+    assert "published" not in shown(tmp_path, TAU, dataset="mine")
+    assert "published" not in shown(tmp_path, TAU, encoder="mine")
+
+
+def test_another_epsilon_is_not_alike(tmp_path):
+    assert line(shown(tmp_path, [SEARCH], epsilon=0.01), "eps_max_jsd")[-2:] == ["not", "alike"]
+    assert line(shown(tmp_path, [SEARCH]), "eps_max_jsd")[-1][0] in "+-"
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [row("unheard_of", 1.0)], [row("accuracy", 0.5, statistic="value")]]
+)
+def test_it_fits_and_never_fails(tmp_path, rows):
+    assert all(len(one) <= 110 for one in shown(tmp_path, rows).splitlines())
