@@ -23,6 +23,11 @@ TAU = [
     row("tau_gradient", 0.4, klass="1", lo=0.3, hi=0.5, n=40, n_undefined=0),
     row("tau_gradient", None, klass="0", lo=None, hi=None, n=0, n_undefined=50),
 ]
+CORPUS = {
+    "source": "treebank files",
+    "splits": {"train": {"kept": 60}, "dev": {"kept": 20}, "test": {"kept": 100}},
+    "classes": ["negative", "positive"],
+}
 SEARCH = row("eps_max_jsd", 0.6, klass="1", lo=0.5, hi=0.69, n=100, n_undefined=0)
 
 
@@ -31,7 +36,7 @@ def shown(tmp_path: Path, rows, dataset="sst", encoder="lstm", epsilon=0.05) -> 
         dataset=dataset, encoder=encoder, attention="additive", seed=3, identity={}
     )
     text = io.StringIO()
-    show(cell, rows, ("negative", "positive"), epsilon, Console(file=text, width=110))
+    show(cell, rows, CORPUS, epsilon, Console(file=text, width=110))
     printed, place = text.getvalue().rsplit("stored in ", 1)
     assert place == f"{cell.folder}\n"
     return printed
@@ -45,6 +50,7 @@ def line(text: str, start: str) -> list[str]:
 def test_a_quantity_is_one_row(tmp_path):
     text = shown(tmp_path, TAU, dataset="mine")
     assert "mine  lstm + additive  seed 3" in text
+    assert "treebank files: 60 train, 20 dev, 100 test" in text
     wanted = "tau_gradient 0.500 [0.250, 0.750] 0.125 0.875 90 (+10 undefined)"
     assert wanted in " ".join(text.split())
 

@@ -132,9 +132,8 @@ def _report(config: Mapping[str, Any], cell: Cell) -> None:
     rows = cell.read_json("metrics")["summary"]
     for analysis in _analyses(config, cell):
         rows += analysis.stored.read_summary()["summary"]
-    classification = config["dataset"]["task"] == "classification"
-    classes = cell.read_json("manifest")["corpus"]["classes"] if classification else []
+    corpus = cell.read_json("manifest")["corpus"]
     epsilon = config["analysis"].get("adversarial", {}).get("epsilon")
     console = Console()
     # A pipe has no width of its own; the table must not be cut there.
-    show(cell, rows, classes, epsilon, console if console.is_terminal else Console(width=110))
+    show(cell, rows, corpus, epsilon, console if console.is_terminal else Console(width=110))

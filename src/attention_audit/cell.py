@@ -291,7 +291,8 @@ def _keep(
         "corpus": {
             "source": prepared.source,
             "fingerprint": place.corpus,
-            "classes": prepared.classes or prepared.answers,
+            "classes": prepared.classes,
+            "answers": prepared.answers,
             "splits": prepared.counts,
             "vocabulary": len(prepared.vocabulary),
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
@@ -35,7 +35,7 @@ MEANINGS = {
 def show(
     cell: Cell,
     rows: list[dict[str, Any]],
-    classes: Sequence[str],
+    corpus: Mapping[str, Any],
     epsilon: float | None,
     console: Console,
 ) -> None:
@@ -44,22 +44,26 @@ def show(
     Args:
         cell: a finished cell.
         rows: its summary rows.
-        classes: class names in label order; empty for question answering.
+        corpus: of its manifest: source, splits with the rows kept, and classes in label order.
         epsilon: of the adversarial search, for the comparison with the published one.
         console: where to print.
     """
     figures = published(cell.dataset, cell.encoder, cell.attention)
     known = {(c.quantity, c.klass, c.statistic): c for c in compare(rows, figures, epsilon)}
-    title = f"{cell.dataset}  {cell.encoder} + {cell.attention}  seed {cell.seed}"
+    sizes = ", ".join(f"{split['kept']} {name}" for name, split in corpus["splits"].items())
+    title = (
+        f"{cell.dataset}  {cell.encoder} + {cell.attention}  seed {cell.seed}\n"
+        f"{corpus['source']}: {sizes}"
+    )
     groups = _grouped(rows)
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for header in ("quantity", "class"):
         table.add_column(header, no_wrap=True)
     numbers = ["value", "95 % interval", "std", "p<=.05", "n"]
-    for header in numbers + (["published", "ours - published"] if figures else []):
+    for header in numbers + (["published", "difference"] if figures else []):
         table.add_column(header, justify="right")
     for quantity, klass, statistics in groups:
-        table.add_row(*_cells(quantity, klass, statistics, known if figures else None, classes))
+        table.add_row(*_cells(quantity, klass, statistics, known if figures else None, corpus))
     console.print(table)
     for line in _legend({quantity for quantity, _, _ in groups}, list(known.values())):
         console.print(Text(line))
@@ -82,10 +86,11 @@ def _cells(
     klass: str,
     statistics: Mapping[str, Mapping[str, Any]],
     known: Mapping[tuple[str, str, str], Comparison] | None,
-    classes: Sequence[str],
+    corpus: Mapping[str, Any],
 ) -> list[Text]:
     main = "value" if "value" in statistics else "mean"
     row = statistics[main]
+    classes = corpus["classes"]
     name = classes[int(klass)] if klass.isdigit() and int(klass) < len(classes) else klass
     interval = f"[{_number(row.get('lo'))}, {_number(row.get('hi'))}]" if "lo" in row else ""
     cells = [
@@ -134,6 +139,7 @@ def _legend(shown: set[str], comparisons: list[Comparison]) -> list[str]:
         lines.append("class             the predicted class")
     if comparisons:
         lines.append("published         Jain & Wallace 2019, the authors' result files")
+        lines.append("difference        ours - published")
     if any(c.difference is None for c in comparisons):
         lines.append("not alike         published for another epsilon than ours")
     return lines
