@@ -104,7 +104,7 @@ def test_a_failing_analysis_is_seen_and_only_what_is_missing_is_done_again(confi
     assert [a.name for a in found.analyses()] == ["correlation"]
     before = written(found)
     assert not audit.is_done(chosen)
-    monkeypatch.setattr(cell, "_fit", broken)
+    monkeypatch.setattr(cell, "fit", broken)
     monkeypatch.setattr(Correlation, "analyse", broken)
     assert audit.run(chosen).status().state == "fitted"
     assert not (found.folder / "traceback.txt").exists()

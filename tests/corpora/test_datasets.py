@@ -35,7 +35,6 @@ def test_sources_accept_their_parameters(name: str, tmp_path: Path) -> None:
     node = dataset(name, tmp_path)
     assert node.name == name
     assert [source.identity()["version"] for source in sources(name, tmp_path)]
-    assert ("answers" in node) == (node.task == "qa")
 
 
 @pytest.mark.parametrize(("name", "kind"), [("sst", Hub), ("imdb", Hub), ("babi_1", Simulator)])

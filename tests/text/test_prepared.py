@@ -68,10 +68,11 @@ def test_drop_longest_drops_every_longest_document_of_each_split(
 ) -> None:
     long, short = [("a b c", 0), ("a b c", 1)], [("a b", 0), ("b a", 1)]
     prepared = ready(
-        corpus(train=long + short, dev=[*short, ("a", 1)], test=long + short), drop_longest=True
+        corpus(train=long + short, dev=[*short, ("a", 0), ("b", 1)], test=long + short),
+        drop_longest=True,
     )
     assert prepared.counts["train"]["dropped"] == {"longest": 2}
-    assert prepared.splits["dev"]["tokens"][:] == [["a"]]
+    assert prepared.splits["dev"]["tokens"][:] == [["a"], ["b"]]
 
 
 def test_drop_longest_leaves_a_set_bound_alone(corpus: Make, ready: Ready) -> None:
@@ -135,7 +136,7 @@ def test_no_row_is_lost_uncounted(
     bulk = [("a " * (2 + i % 4), i % 2) for i in range(80)]
     splits = {
         "train": bulk + train,
-        **({"dev": [*sentences(4), ("a b", 0)]} if with_dev else {}),
+        **({"dev": [*sentences(4), ("a b", 0), ("a b", 1)]} if with_dev else {}),
     }
     chosen = Preparation(tokenizer="whitespace", longer_than=1, drop_longest=drop_longest)
     with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +151,12 @@ def test_no_row_is_lost_uncounted(
 @pytest.mark.parametrize(
     ("splits", "chosen", "message"),
     [
-        ({"train": [("a", 0)] * 9}, {}, "each of its 6 rows is labelled 'bad'"),
+        ({"train": [("a", 0)] * 9}, {}, "train split .* each of its 6 rows is labelled 'bad'"),
+        (
+            {"train": sentences(9), "dev": [("a", 1)] * 3},
+            {},
+            "dev split .* each of its 3 rows is labelled 'good'",
+        ),
         ({"train": sentences(6)}, {"min_df": 9}, "min_df=9: no word occurs in that many of the 4"),
         ({"train": [(None, 0), (" ", 1)]}, {}, "is blank; is `text` the right column"),
         ({"train": []}, {}, "train split has no rows"),
@@ -267,7 +273,8 @@ def load():
     from datasets import Dataset
     from types import SimpleNamespace
     print("read")
-    rows = {"uid": list("abcdef"), "text": ["It's a b.", "c d"] * 3, "label": [0, 1] * 3}
+    rows = {"uid": list("abcdefghijklmnopqrst"), "text": ["It's a b.", "c d"] * 10,
+            "label": [0, 1] * 10}
     return SimpleNamespace(
         splits={"train": Dataset.from_dict(rows)}, classes=("x", "y"), source="s", dropped={}
     )
@@ -341,3 +348,13 @@ def test_the_treebanks_published_sizes(corpus: Make, ready: Ready) -> None:
         "dev": [397, 424],
         "test": [863, 862],
     }
+
+
+def test_the_vocabulary_of_the_whole_corpus_knows_words_of_every_split_and_dropped_row(
+    corpus: Make, ready: Ready
+) -> None:
+    tiny = corpus(train=[*sentences(20), ("only once", 1)], test=[*sentences(4), ("unseen", 1)])
+    of_train = ready(tiny, longer_than=2).vocabulary
+    of_all = ready(tiny, longer_than=2, vocabulary="corpus").vocabulary
+    assert not {"only", "unseen"} & set(of_train.words)
+    assert {"only", "once", "unseen"} <= set(of_all.words)

@@ -72,7 +72,7 @@ def prepare(
 
     Raises:
         ValueError: before any training: a split that is or becomes empty, texts that are all
-            blank, a train split of one class, a limit below 1 or for an unknown split.
+            blank, a train or dev split of one class, a limit below 1 or for an unknown split.
     """
     limits = limits or {}
     _check_limits(limits)
@@ -107,7 +107,9 @@ def _finished(
         _refuse_empty(name, counts[name])
     _refuse_no_words(vocabulary, preparation.min_df, counts["train"]["kept"])
     if not asked:
-        _refuse_one_class(counts["train"]["classes"], corpus.source)
+        # Not of dev either: the best epoch could not be told from the others.
+        for name in ("train", "dev"):
+            _refuse_one_class(name, counts[name]["classes"], corpus.source)
     datasets = {name: splits[name].select() for name in SPLITS}
     return Prepared(datasets, corpus.classes, corpus.source, counts, vocabulary, answers)
 
@@ -158,11 +160,11 @@ def _refuse_no_words(vocabulary: Vocabulary, min_df: int, documents: int) -> Non
         )
 
 
-def _refuse_one_class(classes: Mapping[str, int], source: str) -> None:
+def _refuse_one_class(name: str, classes: Mapping[str, int], source: str) -> None:
     present = [name for name, n in classes.items() if n]
     if len(present) < 2:
         raise ValueError(
-            f"train split of {source}: each of its {sum(classes.values())} rows is labelled "
+            f"{name} split of {source}: each of its {sum(classes.values())} rows is labelled "
             f"{present[0]!r}; expected at least two classes: check the label column"
         )
 
