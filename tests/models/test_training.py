@@ -165,6 +165,10 @@ class Seen(pl.Callback):
     def on_train_epoch_end(self, trainer, pl_module):
         self.epochs.append({name: float(x) for name, x in trainer.callback_metrics.items()})
 
+    def on_train_end(self, trainer, pl_module):
+        # The task logs its training loss after the callbacks' turn.
+        self.epochs[-1]["train/loss"] = float(trainer.callback_metrics["train/loss"])
+
 
 def _best(folder):
     return torch.load(folder / "best.ckpt", weights_only=True)

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat
 from torch import Tensor
 from torch.nn import functional as F
+from torchmetrics import MeanMetric
 
 from attention_audit.batch import Batch
 from attention_audit.measures import probabilities
@@ -98,6 +99,7 @@ class AttentionTask(pl.LightningModule):
         self.task = task
         self.training_settings = training
         self.scores = Scores(task, classes)
+        self.train_loss, self.dev_loss = MeanMetric(), MeanMetric()
         self.classes = classes
         self._predicted: list[Predictions] = []
         self.class_weights: Tensor | None
@@ -124,18 +126,21 @@ class AttentionTask(pl.LightningModule):
 
     def training_step(self, batch: Batch) -> Tensor:
         loss = self.loss(self.model(batch).logits, batch.labels)
-        self._log_loss("train/loss", loss.detach(), batch)
+        self._add(self.train_loss, loss.detach(), batch)
         return loss
+
+    def on_train_epoch_end(self) -> None:
+        self.log("train/loss", self.train_loss)
 
     def validation_step(self, batch: Batch) -> None:
         logits = self.model(batch).logits
         self.scores.update(probabilities(logits), batch.labels)
-        self._log_loss("dev/loss", self.loss(logits, batch.labels), batch)
+        self._add(self.dev_loss, self.loss(logits, batch.labels), batch)
 
-    def _log_loss(self, name: str, loss: Tensor, batch: Batch) -> None:
-        """Log the epoch's mean per instance, whatever the size of its batches."""
+    def _add(self, mean: MeanMetric, loss: Tensor, batch: Batch) -> None:
+        """To the epoch's mean per instance; `self.log` at each step would cost more than this."""
         each = loss / len(batch) if self.training_settings.reduction == "sum" else loss
-        self.log(name, each, on_step=False, on_epoch=True, batch_size=len(batch))
+        mean.update(each, len(batch))
 
     def on_validation_epoch_start(self) -> None:
         self.scores.reset()
@@ -145,6 +150,7 @@ class AttentionTask(pl.LightningModule):
         chosen = found[self.scores.selection]
         last = (self.trainer.max_epochs or 1) - 1
         eligible = self.current_epoch >= min(self.training_settings.first_epoch, last)
+        self.log("dev/loss", self.dev_loss)
         self.log(f"dev/{self.scores.selection}", chosen, prog_bar=True)
         self.log(SELECTION, chosen if eligible else -math.inf)
         _log.info(
