@@ -47,6 +47,8 @@ def main(overrides: list[str]) -> None:
         torch.manual_seed(0)
         return cell.build(config, prepared)[:2]
 
+    width = built()[0].model.embedding.embedding_dim
+
     ways = {
         "plain train": lambda: _plain(*built(), dev=False),
         "lightning train": lambda: _lightning(config, place.cell, *built(), whole=False),
@@ -56,7 +58,8 @@ def main(overrides: list[str]) -> None:
     seconds = _alternate(ways)
     best = {name: min(values) for name, values in seconds.items()}
     result = {
-        "overrides": overrides,
+        "cell": place.cell.name,
+        "embedding": width,
         "threads": config["threads"],
         "seconds": seconds,
         "ratio_train": best["lightning train"] / best["plain train"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -30,6 +32,13 @@ MEANINGS = {
     "eps_max_jsd": "largest JSD of an attention that keeps the output; at most 0.693",
 }
 """The quantities shown, in this order, and what a reader must be told of them."""
+
+
+class Lines(logging.Handler):
+    """Prints log lines where `sys.stdout` points now: a progress bar on a terminal replaces it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stdout, flush=True)
 
 
 def show(
