@@ -32,4 +32,7 @@ def main(config: DictConfig) -> None:
 
 if __name__ == "__main__":
     refuse_typos(sys.argv[1:], CONF)
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted: the same command goes on from here")

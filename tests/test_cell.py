@@ -14,6 +14,7 @@ import pytorch_lightning as pl
 import torch
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+from pytorch_lightning.utilities.exceptions import SIGTERMException
 
 import attention_audit.schema  # noqa: F401  (registers the configuration's types)
 from attention_audit import cell as cell_module
@@ -125,8 +126,8 @@ def test_a_killed_fit_whose_folder_was_moved_remembers_its_best_epoch(config, tm
     harmful = ("training.learning_rate=0.3", "trainer.max_epochs=5")
     whole = fit(config(*harmful, f"store={tmp_path / 'whole'}"))
     best = whole.cell.read_json("manifest")["best_epoch"]
-    assert best < 4, "the test needs a best epoch that is not the last"
-    interrupted(config(*harmful), best + 1, RuntimeError("killed"))
+    assert best < 5, "the test needs a best epoch that is not the last"
+    interrupted(config(*harmful), best, RuntimeError("killed"))
     shutil.move(tmp_path / "multirun", tmp_path / "moved")
     resumed = fit(config(*harmful, f"store={tmp_path / 'moved'}"))
     assert same(weights(whole), weights(resumed))
@@ -216,3 +217,34 @@ def test_a_full_disk_is_one_clear_line_and_the_old_checkpoint_stays(config):
     assert path.read_bytes() == before
     assert not list(path.parent.glob(".tmp-*"))
     assert fit(config()).cell.is_fitted
+
+
+def test_a_fit_that_diverges_is_refused(config):
+    with pytest.raises(ValueError, match=r"diverged: after epoch 1 .* lower training.learning"):
+        fit(config("training.learning_rate=1e30", "encoder=average"))
+
+
+def test_weights_that_are_not_finite_are_refused(config):
+    place = fit(config("encoder=average"))
+    path = place.cell.folder / "checkpoint.ckpt"
+    stored = torch.load(path, weights_only=True)
+    stored["state_dict"]["model.embedding.weight"].fill_(torch.nan)
+    torch.save(stored, path)
+    with pytest.raises(ValueError, match="not finite: run the cell with force=true"):
+        fit(config("encoder=average"))
+
+
+def test_a_new_fit_leaves_no_analysis_of_the_old_one(config):
+    place = fit(config("encoder=average"))
+    place.cell.analysis("some", {}, 1).write({"summary": []})
+    (place.cell.folder / "status.json").unlink()
+    assert fit(config("encoder=average")).cell.analyses() == []
+
+
+def test_sigterm_is_not_success():
+    def ended() -> None:
+        raise SIGTERMException
+
+    with pytest.raises(SystemExit) as stop, guarded():
+        ended()
+    assert stop.value.code == 143

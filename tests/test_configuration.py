@@ -160,3 +160,9 @@ def test_the_schema_knows_every_key_of_the_configuration(composed):
     config = composed()
     check_schema(config)
     assert set(config) == set(Config.__dataclass_fields__)
+
+
+def test_more_than_one_device_is_refused(composed):
+    with pytest.raises(ValueError, match=r"trainer.devices: found 2"):
+        check(composed("trainer.devices=2"))
+    check(composed("trainer.devices=[0]"))

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from attention_audit.store import Store
-from attention_audit.terminal import show
+from attention_audit.terminal import compare_cells, show
 
 
 def row(quantity: str, value: float | None, klass="overall", statistic="mean", **more) -> dict:
@@ -25,7 +25,7 @@ TAU = [
 ]
 CORPUS = {
     "source": "treebank files",
-    "splits": {"train": {"kept": 60}, "dev": {"kept": 20}, "test": {"kept": 100}},
+    "splits": {"train": {"kept": 6355}, "dev": {"kept": 821}, "test": {"kept": 1725}},
     "classes": ["negative", "positive"],
 }
 SEARCH = row("eps_max_jsd", 0.6, klass="1", lo=0.5, hi=0.69, n=100, n_undefined=0)
@@ -50,7 +50,7 @@ def line(text: str, start: str) -> list[str]:
 def test_a_quantity_is_one_row(tmp_path):
     text = shown(tmp_path, TAU, dataset="mine")
     assert "mine  lstm + additive  seed 3" in text
-    assert "treebank files: 60 train, 20 dev, 100 test" in text
+    assert "treebank files: 6355 train, 821 dev, 1725 test" in text
     wanted = "tau_gradient 0.500 [0.250, 0.750] 0.125 0.875 90 (+10 undefined)"
     assert wanted in " ".join(text.split())
 
@@ -87,3 +87,40 @@ def test_another_epsilon_is_not_alike(tmp_path):
 )
 def test_it_fits_and_never_fails(tmp_path, rows):
     assert all(len(one) <= 110 for one in shown(tmp_path, rows).splitlines())
+
+
+def test_a_narrow_console_has_fewer_columns_and_whole_numbers(tmp_path):
+    cell = Store(tmp_path).cell(
+        dataset="sst", encoder="lstm", attention="additive", seed=3, identity={}
+    )
+    text = io.StringIO()
+    show(cell, TAU, CORPUS, 0.05, Console(file=text, width=60))
+    assert "…" not in text.getvalue()
+    assert "0.875" not in text.getvalue()
+    assert line(text.getvalue(), "tau_gradient")[1] == "0.500"
+
+
+def test_another_corpus_has_no_published_figures(tmp_path):
+    part = {**CORPUS, "splits": {**CORPUS["splits"], "train": {"kept": 200}}}
+    cell = Store(tmp_path).cell(
+        dataset="sst", encoder="lstm", attention="additive", seed=3, identity={}
+    )
+    text = io.StringIO()
+    show(cell, TAU, part, 0.05, Console(file=text, width=160))
+    assert "difference" not in text.getvalue()
+    assert "no published figures: their train split has 6355 rows, ours 200" in text.getvalue()
+
+
+def test_cells_stand_side_by_side(tmp_path):
+    cells = []
+    for seed in (1, 2):
+        cell = Store(tmp_path).cell(
+            dataset="sst", encoder="lstm", attention="dot", seed=seed, identity={}
+        )
+        cell.open({})
+        cell.write_json("metrics", {"summary": [row("accuracy", seed / 4, statistic="value")]})
+        cells.append(cell)
+    text = io.StringIO()
+    compare_cells(cells, Console(file=text, width=160))
+    assert line(text.getvalue(), "sst/lstm+dot 1-")[-1] == "0.250"
+    assert line(text.getvalue(), "sst/lstm+dot 2-")[-1] == "0.500"

@@ -42,7 +42,7 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
             place.cell.discard()
         if not _finished(config, place.cell):
             _work(config, place, sweep)
-        _report(config, place.cell)
+        _report(config, place.cell, legend=sweep is None)
     return place.cell
 
 
@@ -88,17 +88,14 @@ def _analyse(config: Mapping[str, Any], cell: Cell, fitted: Fitted) -> None:
     from attention_audit.callbacks import StorePredictions
 
     test = fitted.prepared.splits["test"]
-    words = {
-        instance: (uid, tokens)
-        for instance, uid, tokens in zip(test["id"], test["uid"], test["tokens"], strict=True)
-    }
+    rows = {row["id"]: row for row in test}
     pending = [analysis for analysis in _analyses(config, cell) if not analysis.stored.done]
     names = ", ".join(analysis.name for analysis in pending)
-    _log.info("analysing %d test instances: %s", len(words), names or "predictions only")
+    _log.info("analysing %d test instances: %s", len(rows), names or "predictions only")
     with guarded():
-        make_trainer(config, [StorePredictions(cell, words), *pending]).test(
-            fitted.task, datamodule=fitted.data, verbose=False
-        )
+        make_trainer(
+            config, [StorePredictions(cell, rows, config["budget"]["resamples"]), *pending]
+        ).test(fitted.task, datamodule=fitted.data, verbose=False)
 
 
 @contextmanager
@@ -124,16 +121,12 @@ def _logged(cell: Cell) -> Iterator[None]:
         handler.close()
 
 
-def _report(config: Mapping[str, Any], cell: Cell) -> None:
-    from rich.console import Console
-
-    from attention_audit.terminal import show
+def _report(config: Mapping[str, Any], cell: Cell, legend: bool) -> None:
+    from attention_audit.terminal import show, stdout
 
     rows = cell.read_json("metrics")["summary"]
     for analysis in _analyses(config, cell):
         rows += analysis.stored.read_summary()["summary"]
     corpus = cell.read_json("manifest")["corpus"]
     epsilon = config["analysis"].get("adversarial", {}).get("epsilon")
-    console = Console()
-    # A pipe has no width of its own; the table must not be cut there.
-    show(cell, rows, corpus, epsilon, console if console.is_terminal else Console(width=110))
+    show(cell, rows, corpus, epsilon, stdout(), legend)

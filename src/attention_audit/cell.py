@@ -118,6 +118,7 @@ def fit_or_load(
         _log.info("%s: fitted before", place.cell.folder)
         _check_vocabulary(place.cell, prepared)
     else:
+        place.cell.discard_analyses()
         seconds = fit(config, place.cell, task, data, logger)
         _keep(place, prepared, embeddings, config, seconds)
     _load(place.cell, task)
@@ -152,7 +153,8 @@ def make_trainer(
 def guarded() -> Iterator[None]:
     """Run Lightning quietly, and let Ctrl-C be an exception like others.
 
-    Lightning would end the process itself, and ignore every later Ctrl-C.
+    Lightning would end the process itself, and ignore every later Ctrl-C. After SIGTERM the exit
+    status is 143.
     """
     handler = signal.getsignal(signal.SIGINT)
     try:
@@ -162,6 +164,8 @@ def guarded() -> Iterator[None]:
         if isinstance(stop.__context__, KeyboardInterrupt):
             signal.signal(signal.SIGINT, handler)
             raise stop.__context__ from None
+        if stop.code is None:  # Lightning's way of ending on SIGTERM, which says "success"
+            raise SystemExit(128 + signal.SIGTERM) from stop
         raise
 
 
@@ -240,7 +244,7 @@ def build(
 
 def _part(node: Mapping[str, Any]) -> Any:
     """The constructor of an encoder or attention; `name` is for the store."""
-    return instantiate({key: value for key, value in node.items() if key != "name"})
+    return instantiate({k: v for k, v in node.items() if k != "name"}, _partial_=True)
 
 
 def fit(
@@ -268,7 +272,8 @@ def _resumable(cell: Cell) -> Path | None:
     last = cell.folder / LAST
     if not last.exists() or not (cell.folder / BEST).exists():
         return None
-    _read(last, "delete it and run again, to fit from the start")
+    stored = _read(last, "delete it and run again, to fit from the start")
+    _log.info("going on after epoch %d, where a fit was ended", int(stored["epoch"]) + 1)
     return last
 
 
@@ -288,6 +293,12 @@ def _keep(
     cell.write_json("vocabulary", prepared.vocabulary.to_dict())
     manifest = {
         "role": "grid",
+        "settings": {
+            "source": prepared.source,
+            "train_rows": prepared.counts["train"]["kept"],
+            "epochs": config["trainer"]["max_epochs"],
+            "vectors": Path(config["vectors"].get("path", "random")).name,
+        },
         "corpus": {
             "source": prepared.source,
             "fingerprint": place.corpus,
@@ -301,12 +312,13 @@ def _keep(
             "coverage": embeddings.coverage,
             "missing": embeddings.missing,
         },
-        "best_epoch": int(best["epoch"]),
+        "best_epoch": int(best["epoch"]) + 1,
         "fit_seconds": round(seconds, 2),
         "threads": config["threads"],
         "versions": _versions(),
     }
     cell.write_json("manifest", manifest)
+    _log.info("kept epoch %d of %d", manifest["best_epoch"], config["trainer"]["max_epochs"])
     cell.set_fitted()
     for name in (BEST, LAST):
         (cell.folder / name).unlink(missing_ok=True)
@@ -329,8 +341,15 @@ def _check_vocabulary(cell: Cell, prepared: Prepared) -> None:
 
 
 def _load(cell: Cell, task: AttentionTask) -> None:
-    stored = _read(cell.folder / CHECKPOINT, "run the cell with force=true, to fit it again")
-    task.load_state_dict(stored["state_dict"])
+    remedy = "run the cell with force=true, to fit it again"
+    path = cell.folder / CHECKPOINT
+    stored = _read(path, remedy)
+    try:
+        task.load_state_dict(stored["state_dict"])
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{path} is not a checkpoint of this cell's model: {remedy}") from error
+    if not all(weights.isfinite().all() for weights in task.state_dict().values()):
+        raise ValueError(f"{path} holds weights that are not finite: {remedy}")
     task.eval()
 
 
@@ -344,6 +363,6 @@ def _read(path: Path, remedy: str) -> dict[str, Any]:
         raise FileNotFoundError(f"{path} is missing: {remedy}")
     try:
         content: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
-    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+    except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
         raise ValueError(f"{path} is not a whole checkpoint: {remedy}") from error
     return content

@@ -13,6 +13,7 @@ from dataclasses import is_dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_type_hints
 
+from annotated_types import Len
 from hydra._internal.utils import _locate
 from pydantic import Field, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
@@ -22,13 +23,17 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 # Keys whose values no constructor receives as they are.
 ROOT = {
-    "seed": NonNegativeInt,
+    "seed": Annotated[int, Field(ge=0, lt=2**32)],
     "threads": PositiveInt,
     "limits.train": PositiveInt | None,
     "limits.dev": PositiveInt | None,
     "limits.test": PositiveInt | None,
     "logger.mode": Literal["offline", "online", "none"],
     "trainer.max_epochs": PositiveInt,
+    # A second process of Lightning's would wait for the cell that the first one holds.
+    "trainer.devices": Literal[1, "1"] | Annotated[list[NonNegativeInt], Len(1, 1)],
+    "encoder.name": str,
+    "attention.name": str,
     "dataset.name": str,
     "dataset.task": Literal["classification", "qa"],
     "dataset.private": bool,
@@ -36,6 +41,13 @@ ROOT = {
     "dataset.batch_size": PositiveInt,
     "dataset.embedding": PositiveInt,
     "dataset.epsilon": Probability,
+}
+
+# Arguments of the Trainer that a cell sets itself, or that would put files elsewhere.
+TRAINER_OURS = {
+    *("callbacks", "logger", "plugins", "enable_checkpointing", "enable_progress_bar"),
+    *("enable_model_summary", "num_sanity_val_steps", "inference_mode", "log_every_n_steps"),
+    *("default_root_dir", "barebones", "fast_dev_run"),
 }
 
 # What Hydra and the store read beside a constructor's own parameters.
@@ -61,7 +73,8 @@ def check(config: Mapping[str, Any]) -> None:
     check_call("encoder", config["encoder"], supplied={"embedding"})
     check_call("attention", config["attention"], supplied={"hidden", "query"})
     check_call("vectors", config["vectors"])
-    check_names("trainer", config["trainer"], _target("trainer", config["trainer"]))
+    trainer = config["trainer"]
+    check_names("trainer", trainer, _target("trainer", trainer), supplied=TRAINER_OURS)
     for name, analysis in config["analysis"].items():
         check_call(f"analysis.{name}", analysis)
 

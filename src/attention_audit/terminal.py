@@ -12,14 +12,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from attention_audit.published import Comparison, compare, published
+from attention_audit.published import Comparison, compare, corpus_statistics, published
 from attention_audit.store import Cell
 
 MEANINGS = {
     "accuracy": "",
     "f1": "",
     "macro_f1": "",
-    "micro_f1": "",
     "roc_auc": "",
     "pr_auc": "",
     "tau_gradient": "Kendall's tau between attention and gradient",
@@ -29,9 +28,20 @@ MEANINGS = {
     "gap_loo": "tau_gradient_loo - tau_loo, instance by instance",
     "gap_gradient": "tau_gradient_loo - tau_gradient, instance by instance",
     "delta_y_med": "median output change (TVD) when attention is permuted",
-    "eps_max_jsd": "largest JSD of an attention that keeps the output; at most 0.693",
+    "eps_max_jsd": "largest JSD found of an attention that keeps the output; at most 0.693",
 }
 """The quantities shown, in this order, and what a reader must be told of them."""
+
+COLUMNS = (
+    *("quantity", "class", "value", "95 % interval", "std", "p<=.05", "n"),
+    *("published", "difference"),
+)
+# Left out one after another, until the table fits.
+DISPENSABLE = ("std", "n", "p<=.05", "95 % interval", "published")
+# Of the quantities shown, those that a table of several cells has no room for.
+COMPARED_LEAST = {"f1", "macro_f1", "pr_auc", "tau_random", "gap_loo", "gap_gradient"}
+# Our number of rows as a share of the published one; beyond, the corpora are not the same.
+ALIKE = (0.7, 1.4)
 
 
 class Lines(logging.Handler):
@@ -41,12 +51,19 @@ class Lines(logging.Handler):
         print(self.format(record), file=sys.stdout, flush=True)
 
 
+def stdout() -> Console:
+    """Standard output; a pipe has no width of its own, and is taken to be wide enough."""
+    console = Console()
+    return console if console.is_terminal else Console(width=160)
+
+
 def show(
     cell: Cell,
     rows: list[dict[str, Any]],
     corpus: Mapping[str, Any],
     epsilon: float | None,
     console: Console,
+    legend: bool = True,
 ) -> None:
     """Print a cell's results.
 
@@ -55,28 +72,82 @@ def show(
         rows: its summary rows.
         corpus: of its manifest: source, splits with the rows kept, and classes in label order.
         epsilon: of the adversarial search, for the comparison with the published one.
-        console: where to print.
+        console: where to print; where it is narrow, the columns least needed are left out.
+        legend: say what the quantities mean.
     """
     figures = published(cell.dataset, cell.encoder, cell.attention)
-    known = {(c.quantity, c.klass, c.statistic): c for c in compare(rows, figures, epsilon)}
+    other = _other_corpus(cell.dataset, corpus)
+    known = {
+        (c.quantity, c.klass, c.statistic): c
+        for c in compare(rows, [] if other else figures, epsilon)
+    }
+    groups = _grouped(rows)
+    lines = [_cells(*group, known, corpus) for group in groups]
+    table = _fitting(_title(cell, corpus), lines, console)
+    console.print(table)
+    if legend:
+        for line in _legend({quantity for quantity, _, _ in groups}, list(known.values())):
+            console.print(Text(line))
+    if figures and other:
+        console.print(Text(other))
+    console.print(Text(f"stored in {cell.folder}"), soft_wrap=True)
+
+
+def compare_cells(cells: Iterable[Cell], console: Console) -> None:
+    """Print a sweep's finished cells side by side: the overall value of each quantity."""
+    lines = []
+    for cell in cells:
+        overall = {
+            row["quantity"]: _number(row["value"])
+            for row in cell.summary()
+            if row["klass"] == "overall" and row["statistic"] in ("value", "mean")
+        }
+        lines.append({"cell": f"{cell.name} {cell.seed}-{cell.hash8}", **overall})
+    found = [name for name in MEANINGS if any(name in line for line in lines)]
+    kept = [name for name in found if name not in COMPARED_LEAST]
+    if lines:
+        console.print(_table("the sweep's finished cells", ["cell", *kept], lines))
+
+
+def _title(cell: Cell, corpus: Mapping[str, Any]) -> str:
     sizes = ", ".join(f"{split['kept']} {name}" for name, split in corpus["splits"].items())
-    title = (
+    return (
         f"{cell.dataset}  {cell.encoder} + {cell.attention}  seed {cell.seed}\n"
         f"{corpus['source']}: {sizes}"
     )
-    groups = _grouped(rows)
+
+
+def _other_corpus(dataset: str, corpus: Mapping[str, Any]) -> str | None:
+    """Why the published figures, made on the whole corpus, say nothing about this run."""
+    for statistics in corpus_statistics(dataset):
+        for split, sizes in (("train", statistics.train_size), ("test", statistics.test_size)):
+            ours, theirs = corpus["splits"][split]["kept"], sum(sizes)
+            if theirs and not ALIKE[0] <= ours / theirs <= ALIKE[1]:
+                return f"no published figures: their {split} split has {theirs} rows, ours {ours}"
+    return None
+
+
+def _fitting(title: str, lines: list[dict[str, str]], console: Console) -> Table:
+    """The table of all columns that hold something, or as many as the console has room for."""
+    columns = [name for name in COLUMNS if any(line.get(name) for line in lines)]
+    table = _table(title, columns, lines)
+    unbounded = console.options.update(width=1000)
+    for name in DISPENSABLE:
+        if console.measure(table, options=unbounded).maximum <= console.width:
+            break
+        columns = [column for column in columns if column != name]
+        table = _table(title, columns, lines)
+    return table
+
+
+def _table(title: str, columns: list[str], lines: list[dict[str, str]]) -> Table:
     table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for header in ("quantity", "class"):
-        table.add_column(header, no_wrap=True)
-    numbers = ["value", "95 % interval", "std", "p<=.05", "n"]
-    for header in numbers + (["published", "difference"] if figures else []):
-        table.add_column(header, justify="right")
-    for quantity, klass, statistics in groups:
-        table.add_row(*_cells(quantity, klass, statistics, known if figures else None, corpus))
-    console.print(table)
-    for line in _legend({quantity for quantity, _, _ in groups}, list(known.values())):
-        console.print(Text(line))
-    console.print(Text(f"stored in {cell.folder}"), soft_wrap=True)
+    for name in columns:
+        left = name in ("quantity", "class", "cell")
+        table.add_column(name, justify="left" if left else "right", no_wrap=True)
+    for line in lines:
+        table.add_row(*(Text(line.get(name, "")) for name in columns))
+    return table
 
 
 def _grouped(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -94,40 +165,39 @@ def _cells(
     quantity: str,
     klass: str,
     statistics: Mapping[str, Mapping[str, Any]],
-    known: Mapping[tuple[str, str, str], Comparison] | None,
+    known: Mapping[tuple[str, str, str], Comparison],
     corpus: Mapping[str, Any],
-) -> list[Text]:
+) -> dict[str, str]:
     main = "value" if "value" in statistics else "mean"
     row = statistics[main]
     classes = corpus["classes"]
     name = classes[int(klass)] if klass.isdigit() and int(klass) < len(classes) else klass
-    interval = f"[{_number(row.get('lo'))}, {_number(row.get('hi'))}]" if "lo" in row else ""
-    cells = [
-        quantity,
-        "" if klass == "overall" else name,
-        _number(row["value"]),
-        interval,
-        _statistic(statistics, "std"),
-        _statistic(statistics, "sig_frac"),
-        _count(row),
-    ]
-    if known is not None:
-        cells += _published(known.get((quantity, klass, main)))
-    return [Text(cell) for cell in cells]
+    lo, hi = row.get("lo"), row.get("hi")
+    return {
+        "quantity": quantity,
+        "class": "" if klass == "overall" else name,
+        "value": _number(row["value"]),
+        "95 % interval": "" if lo is None else f"[{_number(lo)}, {_number(hi)}]",
+        "std": _statistic(statistics, "std"),
+        "p<=.05": _statistic(statistics, "sig_frac"),
+        "n": _count(row),
+        **_published(known.get((quantity, klass, main))),
+    }
 
 
-def _published(comparison: Comparison | None) -> list[str]:
+def _published(comparison: Comparison | None) -> dict[str, str]:
     if comparison is None:
-        return ["", ""]
+        return {}
     difference = comparison.difference
-    return [
-        _number(comparison.figure.value),
-        "not alike" if difference is None else f"{difference:+.3f}",
-    ]
+    return {
+        "published": _number(comparison.figure.value),
+        "difference": "not alike" if difference is None else f"{difference:+.3f}",
+    }
 
 
 def _statistic(statistics: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    return _number(statistics[name]["value"]) if name in statistics else ""
+    value = statistics[name]["value"] if name in statistics else None
+    return "" if value is None else _number(value)
 
 
 def _number(value: float | None) -> str:
@@ -145,7 +215,7 @@ def _legend(shown: set[str], comparisons: list[Comparison]) -> list[str]:
     lines = [f"{name:<17} {text}" for name, text in MEANINGS.items() if text and name in shown]
     if any(name.startswith("tau") for name in shown):
         lines.append("p<=.05            share of the instances whose tau is significant")
-        lines.append("class             the predicted class")
+        lines.append("class             the predicted class; of f1, the true one")
     if comparisons:
         lines.append("published         Jain & Wallace 2019, the authors' result files")
         lines.append("difference        ours - published")

@@ -57,7 +57,7 @@ class Bench:
     task: AttentionTask
     batches: list[Batch]
     cell: Cell
-    words: dict[int, tuple[str, list[str]]] = field(default_factory=dict)
+    rows: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def test(self, *callbacks: pl.Callback, **settings: Any) -> None:
         """Run `trainer.test` with these callbacks."""
@@ -77,7 +77,7 @@ class Bench:
         """Store predictions and analyses; the rows of each summary by analysis."""
         for analysis in analyses:
             analysis.place(self.cell, {})
-        self.test(StorePredictions(self.cell, self.words), *analyses, **settings)
+        self.test(StorePredictions(self.cell, self.rows, resamples=50), *analyses, **settings)
         return {one.name: Rows(one.stored.read_summary()["summary"]) for one in analyses}
 
 
@@ -131,12 +131,16 @@ def bench(tmp_path: Path) -> Callable[..., Bench]:
             dataset="toy", encoder="lstm", attention="additive", seed=0, identity={}
         )
         cell.open({})
-        words = {
-            100 + row: (f"uid-{row}", [f"w{word}" for word in words])
+        rows = {
+            100 + row: {
+                "uid": f"uid-{row}",
+                "tokens": [f"w{word}" for word in words],
+                "evidence": list(range(0, len(words), 2)),
+            }
             for row, words in enumerate(documents)
         }
         fitted = AttentionTask(model, task, outputs, [1] * outputs, Training())
-        return Bench(fitted, batches, cell, words)
+        return Bench(fitted, batches, cell, rows)
 
     return make
 

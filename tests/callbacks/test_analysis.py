@@ -1,5 +1,8 @@
 """What all analyses share, through a real `trainer.test`."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 import pytorch_lightning as pl
@@ -8,6 +11,7 @@ import torch
 from attention_audit.callbacks import Adversarial, AnalysisCallback, Correlation, Permutation
 from attention_audit.callbacks.analysis import Part
 from attention_audit.measures import interval, summarise
+from attention_audit.models.encoders import CNN, Average
 
 # Lightning's own use of torch, and its advice about loaders.
 pytestmark = [
@@ -211,3 +215,27 @@ def test_the_place_of_an_analysis_follows_its_settings_and_version(bench):
     assert place != Permutation().place(cell, {"permutations": 10})
     newer = type("Newer", (Permutation,), {"version": Permutation.version + 1})
     assert place != newer().place(cell, {"permutations": 100})
+
+
+@pytest.mark.parametrize("encoder", [partial(Average, hidden=6), partial(CNN, filters=2)])
+def test_equal_words_tie_whatever_the_batch(bench, encoder):
+    """A context-free model gives a repeated word one importance; float noise must not rank it."""
+    random = np.random.default_rng(0)
+    documents = [random.integers(4, 9, size=n).tolist() for n in random.integers(3, 12, size=40)]
+    one = bench(documents=documents, encoder=encoder)
+    together, alone = Correlation(resamples=5), Correlation(resamples=5)
+    one.run(together)
+    found = together.stored.read_instances().to_pydict()
+    one.batches = [
+        replace(row, tokens=row.tokens[:, :end], mask=row.mask[:, :end])
+        for batch in one.batches
+        for place in range(len(batch))
+        for row in [batch.rows(slice(place, place + 1))]
+        for end in [int(row.lengths)]
+    ]
+    alone.version = 2
+    one.run(alone)
+    again = alone.stored.read_instances().to_pydict()
+    assert again["id"] == found["id"]
+    for name in ("tau_gradient", "tau_loo", "tau_gradient_loo"):
+        np.testing.assert_allclose(found[name], again[name], rtol=0, atol=1e-12)

@@ -1,5 +1,7 @@
 """The stored numbers are those of the pure functions, given what the callback was told."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ import torch
 from attention_audit.callbacks import Adversarial, Correlation, Permutation
 from attention_audit.counterfactual import Search, adversarial_search, permutation
 from attention_audit.importance import gradient, leave_one_out, random
-from attention_audit.measures import kendall_tau, probabilities
+from attention_audit.measures import kendall_tau, level, probabilities
 
 # Lightning's own use of torch, and its advice about loaders.
 pytestmark = [
@@ -20,9 +22,9 @@ def _stored(analysis, name):
     return analysis.stored.read_instances()[name].to_numpy()
 
 
-def _each(bench, measure):
+def _each(bench, measure, dtype=torch.float32):
     """`measure(model, batch, attention, decode)` over all batches, end to end."""
-    model = bench.task.model.eval()
+    model = copy.deepcopy(bench.task.model).to(dtype).eval()
     parts = []
     for batch in bench.batches:
         with torch.no_grad():
@@ -66,9 +68,10 @@ def test_correlation(one):
 
         def tau(model, batch, attention, _, left=left, right=right):
             found = importances(model, batch, attention)
-            return np.stack(kendall_tau(found[left], found[right], batch.mask), 1)
+            levelled = [level(found[side], batch.mask) for side in (left, right)]
+            return np.stack(kendall_tau(*levelled, batch.mask), 1)
 
-        expected = _each(one, tau)
+        expected = _each(one, tau, torch.float64)
         taus[quantity] = expected[:, 0]
         np.testing.assert_array_equal(_stored(analysis, quantity), expected[:, 0])
         np.testing.assert_array_equal(_stored(analysis, f"{quantity}_pvalue"), expected[:, 1])
@@ -77,7 +80,9 @@ def test_correlation(one):
     np.testing.assert_array_equal(_stored(analysis, "gap_gradient"), whole - taus["tau_gradient"])
     for name, importance in (("gradient", gradient), ("loo", leave_one_out)):
         stored = analysis.stored.read_tokens()[name].to_pylist()
-        values = _each(one, lambda m, batch, *_, f=importance: f(m, batch)[batch.mask])
+        values = _each(
+            one, lambda m, batch, *_, f=importance: f(m, batch)[batch.mask], torch.float64
+        )
         np.testing.assert_array_equal([x for row in stored for x in row], values)
 
 

@@ -51,7 +51,7 @@ def test_the_third_cell_has_the_numbers_it_has_alone_and_done_cells_are_skipped(
         before.items()
         <= {path: path.stat().st_mtime_ns for path in tmp_path.rglob("checkpoint.ckpt")}.items()
     )
-    assert "sweep of 1 cells: 0 done before, 1 to run" in sweep("seed=1", "force=true").out
+    assert "sweep of 1 cell: 0 done before, 1 to run" in sweep("seed=1", "force=true").out
 
 
 def test_a_failing_cell_is_shown_kept_and_tried_again(sweep, tmp_path):

@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from attention_audit.models import assemble
+from attention_audit.models.attentions import Additive
 from attention_audit.models.encoders import CNN, LSTM, Average
 
 LENGTHS = torch.tensor([4, 2, 7, 3])
@@ -97,3 +99,13 @@ def test_what_stands_at_padding_does_not_matter(encoder):
 
 def test_widths_are_the_papers():
     assert [built(embedding=5).width for built in (LSTM, CNN, Average)] == [256, 256, 256]
+
+
+def test_an_encoder_that_is_not_as_wide_as_it_says_is_refused():
+    def wrong(embedding):
+        encoder = Average(embedding, hidden=6)
+        encoder.width = 5
+        return encoder
+
+    with pytest.raises(ValueError, match="its width is 5, its hidden states are 6 wide"):
+        assemble(torch.randn(9, 4), wrong, Additive, outputs=2)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from attention_audit.store import FORMAT, SUMMARY_COLUMNS, Store
+from attention_audit.store import FORMAT, SUMMARY_COLUMNS, Store, fingerprint
 from attention_audit.store import cell as cell_module
 
 IDENTITY = {"dataset": {"name": "sst", "fingerprint": "ab"}, "epochs": 8, "seed": 0}
@@ -89,5 +90,22 @@ def test_names_are_the_first_columns_of_the_summary(tmp_path, make):
     assert cell.names == {
         **{"dataset": "sst", "encoder": "lstm", "attention": "additive", "seed": 3},
         "cell": cell.hash8,
+        **dict.fromkeys(("source", "train_rows", "epochs", "vectors")),
     }
-    assert tuple(cell.names) == SUMMARY_COLUMNS[: len(cell.names)]
+    assert set(cell.names) < set(SUMMARY_COLUMNS)
+    cell.open({})
+    cell.write_json("manifest", {"settings": {"source": "files", "epochs": 8}})
+    assert (cell.names["source"], cell.names["epochs"]) == ("files", 8)
+
+
+def test_a_renamed_file_is_the_same_corpus_and_a_broken_entry_does_no_harm(tmp_path):
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    for path in (one, other):
+        path.write_text("text,label\n")
+        os.utime(path, (1, 1))
+    cache = tmp_path / "cache"
+    first = fingerprint({}, [one], cache)
+    assert first == fingerprint({}, [other], cache)
+    for entry in cache.iterdir():
+        entry.write_text("[]")
+    assert first == fingerprint({}, [one], cache)

@@ -51,10 +51,16 @@ def test_summary_of_an_empty_store_has_its_header(tmp_path):
 
 
 @pytest.mark.parametrize("summary", [{"a": 1}, [1], [{"klass": "0"}]])
-def test_summary_names_the_file_that_is_wrong(cell, summary):
+def test_a_summary_that_is_wrong_is_named_and_hurts_no_other_cell(cell, summary, caplog):
     cell.write_json("metrics", {"summary": summary})
-    with pytest.raises(ValueError, match=r"metrics\.json: "):
-        Store(cell.root).write_summary()
+    other = Store(cell.root).cell(
+        dataset="other", encoder="lstm", attention="dot", seed=0, identity={"other": True}
+    )
+    other.open({})
+    other.write_json("metrics", {"summary": [{"quantity": "accuracy", "value": 0.5}]})
+    text = Store(cell.root).write_summary().read_text()
+    assert "other,lstm,dot" in text
+    assert "metrics.json: " in caplog.text
 
 
 def test_summary_is_removed_of_its_own_left_overs_only(tmp_path, names_in):

@@ -358,3 +358,16 @@ def test_the_vocabulary_of_the_whole_corpus_knows_words_of_every_split_and_dropp
     of_all = ready(tiny, longer_than=2, vocabulary="corpus").vocabulary
     assert not {"only", "unseen"} & set(of_train.words)
     assert {"only", "once", "unseen"} <= set(of_all.words)
+
+
+@pytest.mark.parametrize("damaged", ["*.arrow", "*.json"])
+def test_damaged_tokens_are_made_again(
+    corpus: Make, ready: Ready, tmp_path: Path, damaged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tiny = corpus(train=sentences(20), test=sentences(5))
+    before = ready(tiny).splits["train"].to_dict()
+    for path in (tmp_path / "cache").rglob(damaged):
+        path.write_bytes(path.read_bytes()[:20])
+    assert ready(tiny).splits["train"].to_dict() == before
+    assert tiny.loads == 2
+    assert "is damaged" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -49,6 +50,8 @@ class AnalysisCallback(pl.Callback, ABC):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     histograms: ClassVar[tuple[str, ...]] = ()
+    # The precision that the model is analysed in.
+    dtype: ClassVar[torch.dtype] = torch.float32
     stored: Analysis
 
     def place(self, cell: Cell, config: Mapping[str, Any]) -> Analysis:
@@ -65,9 +68,9 @@ class AnalysisCallback(pl.Callback, ABC):
         """Rows for `summary.csv` about a group of instances, the class aside."""
 
     def on_test_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
-        model = pl_module.model.eval()
         loader = trainer.datamodule.test_dataloader()  # type: ignore[attr-defined]
         with torch.inference_mode(False), torch.enable_grad():
+            model = copy.deepcopy(pl_module.model).to(self.dtype).eval()
             parts = [
                 self._part(model, batch) for batch in _progress(loader, self.name, pl_module.device)
             ]
@@ -75,6 +78,7 @@ class AnalysisCallback(pl.Callback, ABC):
             name: np.concatenate([part.instances[name] for part in parts])
             for name in parts[0].instances
         }
+        instances["predicted"] = _predicted(pl_module, instances["id"])
         tokens = {
             name: [row for part in parts for row in part.tokens[name]] for name in parts[0].tokens
         }
@@ -85,10 +89,8 @@ class AnalysisCallback(pl.Callback, ABC):
         )
 
     def _part(self, model: Any, batch: Batch) -> _Stored:
-        with torch.no_grad():
-            predicted = probabilities(model(batch).logits).argmax(-1)
         found = self.analyse(model, batch)
-        named = {"id": batch.ids.cpu().numpy(), "predicted": predicted.cpu().numpy()}
+        named = {"id": batch.ids.cpu().numpy()}
         tokens = {name: _words(values, batch.mask) for name, values in found.tokens.items()}
         return _Stored({**named, **found.instances}, tokens)
 
@@ -103,6 +105,14 @@ class AnalysisCallback(pl.Callback, ABC):
             for klass, chosen in groups.items()
             for row in self.summarise({name: v[chosen] for name, v in instances.items()})
         ]
+
+
+def _predicted(task: Any, ids: np.ndarray) -> np.ndarray:
+    """The class that the task predicted, in its own precision, for each instance."""
+    found = task.predictions()
+    classes = found.probabilities.argmax(-1).tolist()
+    by_id = dict(zip(found.ids.tolist(), classes, strict=True))
+    return np.array([by_id[instance] for instance in ids.tolist()])
 
 
 def decoder(model: Any, projection: Projection) -> Callable[[Tensor], Tensor]:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
 from pydantic import NonNegativeInt, PositiveInt
 
 from attention_audit.batch import Batch
 from attention_audit.callbacks.analysis import AnalysisCallback, Part, Row, mean_rows
 from attention_audit.importance import gradient, leave_one_out, random
-from attention_audit.measures import interval, kendall_tau, sig_frac
+from attention_audit.measures import interval, kendall_tau, level, sig_frac
 
 PAIRS = {
     "tau_gradient": ("attention", "gradient"),
@@ -38,6 +39,8 @@ class Correlation(AnalysisCallback):
     """
 
     name = "correlation"
+    # In float32 the noise of another batch is large enough to reorder equal words.
+    dtype = torch.float64
     histograms = (*PAIRS, *GAPS)
 
     def __init__(self, resamples: PositiveInt = 2000, seed: NonNegativeInt = 0) -> None:
@@ -51,9 +54,10 @@ class Correlation(AnalysisCallback):
             "loo": leave_one_out(model, batch),
             "random": random(model, batch, seed=self.seed),
         }
+        levelled = {name: level(values, batch.mask) for name, values in importance.items()}
         instances: dict[str, np.ndarray] = {}
         for quantity, (one, other) in PAIRS.items():
-            tau = kendall_tau(importance[one], importance[other], batch.mask)
+            tau = kendall_tau(levelled[one], levelled[other], batch.mask)
             instances |= {quantity: tau.tau, f"{quantity}_pvalue": tau.pvalue}
         for gap, (whole, part) in GAPS.items():
             instances[gap] = instances[whole] - instances[part]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from attention_audit.measures import entropy
+from attention_audit.measures import entropy, interval
 from attention_audit.store import Cell
 
 
@@ -19,12 +19,14 @@ class StorePredictions(pl.Callback):
 
     Args:
         cell: where to store.
-        words: instance id -> (the user's own id, the words), for the tables.
+        rows: instance id -> its row of the test split: uid, tokens, and evidence where known.
+        resamples: of the bootstrap interval of the accuracy.
     """
 
-    def __init__(self, cell: Cell, words: dict[int, tuple[str, list[str]]]) -> None:
+    def __init__(self, cell: Cell, rows: Mapping[int, Mapping[str, Any]], resamples: int) -> None:
         self.cell = cell
-        self.words = words
+        self.rows = rows
+        self.resamples = resamples
 
     def on_test_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         found = pl_module.predictions()
@@ -34,7 +36,7 @@ class StorePredictions(pl.Callback):
             "instances",
             {
                 "id": found.ids.numpy(),
-                "uid": [self.words[i][0] for i in ids],
+                "uid": [self.rows[i]["uid"] for i in ids],
                 "label": found.labels.numpy(),
                 "prediction": found.probabilities.argmax(-1).numpy(),
                 "probability": list(found.probabilities.numpy()),
@@ -45,13 +47,22 @@ class StorePredictions(pl.Callback):
         )
         tokens = {
             "id": found.ids.numpy(),
-            "token": [self.words[i][1] for i in ids],
+            "token": [self.rows[i]["tokens"] for i in ids],
             "attention": [row.numpy() for row in found.attention],
         }
         if found.token_logits is not None:
             tokens["token_logit"] = [row.tolist() for row in found.token_logits]
+        if all("evidence" in self.rows[i] for i in ids):
+            # Positions in `token` of the words that decide the label, as the corpus knows them.
+            tokens["evidence"] = [self.rows[i]["evidence"] for i in ids]
         self.cell.write_table("tokens", tokens)
-        scores = [score._asdict() | {"statistic": "value"} for score in pl_module.test_scores()]
+        correct = found.probabilities.argmax(-1) == found.labels
+        lo, hi = interval(correct.double().numpy(), seed=0, resamples=self.resamples)
+        known = {"accuracy": {"lo": lo, "hi": hi, "n": len(correct), "n_undefined": 0}}
+        scores = [
+            score._asdict() | {"statistic": "value"} | known.get(score.quantity, {})
+            for score in pl_module.test_scores()
+        ]
         self.cell.write_json("metrics", {"summary": scores})
 
 

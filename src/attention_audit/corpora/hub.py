@@ -167,7 +167,7 @@ class Hub:
 
     def _unreachable(self) -> HubUnreachable:
         why = "HF_HUB_OFFLINE is set" if _offline() else f"{_endpoint()} does not answer"
-        local = f", or put {self.instead} in place" if self.instead else ""
+        local = f"; or put {self.instead}" if self.instead else ""
         return HubUnreachable(
             f"hub corpus {self._name}: {why} and the corpus is not in the cache "
             f"{_hub_cache()}; connect once{local}"

@@ -97,7 +97,7 @@ class Table:
         if not any(text.strip() for text in rows["text"]):
             raise ValueError(
                 f"{self.path}: column {self.columns['text']!r} is blank in all of its "
-                f"{len(rows['text'])} rows; name the column of the texts (text_column)"
+                f"{len(rows['text'])} rows; name the column of the texts (text_column=...)"
             )
         return self._corpus(self.path, rows)
 

@@ -7,7 +7,7 @@ from attention_audit.measures.bootstrap import (
     summarise_difference,
 )
 from attention_audit.measures.divergence import entropy, jsd, kl, tvd
-from attention_audit.measures.kendall import Tau, kendall_tau, sig_frac
+from attention_audit.measures.kendall import Tau, kendall_tau, level, sig_frac
 from attention_audit.measures.probability import probabilities
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "jsd",
     "kendall_tau",
     "kl",
+    "level",
     "probabilities",
     "sig_frac",
     "summarise",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 from torch import Tensor
@@ -40,6 +40,23 @@ def kendall_tau(a: Tensor | ArrayLike, b: Tensor | ArrayLike, mask: Tensor | Arr
     for row, (x, y, kept) in enumerate(zip(rows_a, rows_b, keep, strict=True)):
         pairs[row] = _tau(x[kept], y[kept])
     return Tau(pairs[:, 0], pairs[:, 1])
+
+
+def level(
+    values: Float[Tensor, "rows tokens"], mask: Bool[Tensor, "rows tokens"], digits: int = 9
+) -> Float[Tensor, "rows tokens"]:
+    """Float64 `values` rounded to so many digits of each row's largest under the mask.
+
+    Equal words have equal importance, but arithmetic leaves a difference in the last bits, which
+    another batch would leave otherwise; a rank correlation must see the tie.
+
+    >>> level(torch.tensor([[0.3, 0.1 + 0.2, 9.0]]).double(), torch.tensor([[1, 1, 0]]).bool())
+    tensor([[0.3000, 0.3000, 9.0000]], dtype=torch.float64)
+    """
+    values = values.double()
+    largest = values.masked_fill(~mask, 0).nan_to_num().abs().amax(-1, keepdim=True)
+    unit = largest.where(largest > 0, 1.0) * 10.0**-digits
+    return (values / unit).round() * unit
 
 
 def sig_frac(pvalue: Float[np.ndarray, " rows"], level: float = 0.05) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -112,8 +113,12 @@ def assemble(
         attention: called as attention(hidden=H, query=H or None).
         outputs: number of classes or answers; two classes share one logit.
         question: the task has a query (question answering).
+
+    Raises:
+        ValueError: an encoder whose `width` is not that of what it returns.
     """
     reader = encoder(embedding=vectors.shape[1])
+    _check_width(reader, vectors.shape[1])
     if not question:
         decoder: Decoder = Classification(reader.width, 1 if outputs == 2 else outputs)
         return AttentionModel(
@@ -128,6 +133,17 @@ def assemble(
         query_embedding=_embedding(vectors),
         query_encoder=asker,
     )
+
+
+def _check_width(encoder: Encoder, embedding: int) -> None:
+    """Refuse an encoder whose `width` is not that of what it returns."""
+    with torch.no_grad():
+        hidden, summary = encoder(torch.zeros(1, 3, embedding), torch.tensor([3]))
+    if not hidden.shape[-1] == summary.shape[-1] == encoder.width:
+        raise ValueError(
+            f"encoder {type(encoder).__name__}: its width is {encoder.width}, its hidden states "
+            f"are {hidden.shape[-1]} wide, its summary {summary.shape[-1]}; all must be equal"
+        )
 
 
 def _embedding(vectors: Tensor) -> nn.Embedding:

@@ -99,7 +99,9 @@ class AttentionTask(pl.LightningModule):
         self.task = task
         self.training_settings = training
         self.scores = Scores(task, classes)
-        self.train_loss, self.dev_loss = MeanMetric(), MeanMetric()
+        # What is not finite is refused below, by the outputs that it leads to.
+        self.train_loss = MeanMetric(nan_strategy="ignore")
+        self.dev_loss = MeanMetric(nan_strategy="ignore")
         self.classes = classes
         self._predicted: list[Predictions] = []
         self.class_weights: Tensor | None
@@ -134,6 +136,11 @@ class AttentionTask(pl.LightningModule):
 
     def validation_step(self, batch: Batch) -> None:
         logits = self.model(batch).logits
+        if not logits.isfinite().all():
+            raise ValueError(
+                f"training diverged: after epoch {self.current_epoch + 1} the model's outputs are "
+                f"not finite; lower training.learning_rate ({self.training_settings.learning_rate})"
+            )
         self.scores.update(probabilities(logits), batch.labels)
         self._add(self.dev_loss, self.loss(logits, batch.labels), batch)
 

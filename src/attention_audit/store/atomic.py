@@ -59,7 +59,9 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"{path} is not valid JSON ({error}): delete it and run again") from error
+        raise ValueError(
+            f"{path} is not valid JSON ({error}): run the cell with force=true"
+        ) from error
 
 
 def json_if_present(path: Path) -> Any:

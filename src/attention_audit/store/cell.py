@@ -26,7 +26,7 @@ from attention_audit.store.locks import is_free, locked
 from attention_audit.store.naming import checked_name, with_suffix
 from attention_audit.store.plain import canonical, differing_keys, exact, sha256
 from attention_audit.store.status import Status, now
-from attention_audit.store.summary import SUMMARY_COLUMNS, rows_of
+from attention_audit.store.summary import SETTINGS, SUMMARY_COLUMNS, rows_of
 from attention_audit.store.tables import read_table, write_table
 
 _NAME_AND_HASH = re.compile(r"(\w[\w.\-]*)-([0-9a-f]{8})")
@@ -57,9 +57,10 @@ class Cell:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The first columns of `summary.csv`: which cell a row belongs to."""
+        """Columns of `summary.csv`: which cell a row belongs to, and under which settings."""
         named = {key: getattr(self, key) for key in SUMMARY_COLUMNS[:4]}
-        return {**named, "cell": self.hash8}
+        settings = self._manifest.get("settings", {})
+        return {**named, "cell": self.hash8} | {key: settings.get(key) for key in SETTINGS}
 
     @property
     def folder(self) -> Path:
@@ -77,8 +78,11 @@ class Cell:
     @property
     def role(self) -> str:
         """`grid`, or what an auxiliary fit serves (`role` in `manifest.json`)."""
-        manifest = json_if_present(self.folder / "manifest.json") or {}
-        return str(manifest.get("role", "grid"))
+        return str(self._manifest.get("role", "grid"))
+
+    @property
+    def _manifest(self) -> dict[str, Any]:
+        return json_if_present(self.folder / "manifest.json") or {}
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -217,14 +221,18 @@ class Cell:
         summaries = [analysis.folder / "summary.json" for analysis in analyses]
         return rows_of([self.folder / "metrics.json", *summaries])
 
+    def discard_analyses(self) -> None:
+        """Remove every analysis, before a new fit: it would be of another model."""
+        for analysis in self.analyses():
+            remove_folder(analysis.folder)
+
     def discard(self) -> None:
         """Remove the fit and its analyses (for `force=true`); identity, config and log stay.
 
         Killed at any point, the cell is either still fitted, with some analyses missing, or not
         fitted, with none: no analysis of the old fit can be taken for one of the new.
         """
-        for analysis in self.analyses():
-            remove_folder(analysis.folder)
+        self.discard_analyses()
         doomed = [self.folder / "status.json", self.folder / "last.ckpt"]
         for pattern in ("*.ckpt", "*.json", "*.parquet", "traceback.txt"):
             doomed += sorted(self.folder.glob(pattern))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attention_audit.store.atomic import read_json, write_text
+from attention_audit.store.atomic import write_text
 from attention_audit.store.plain import canonical, sha256
 
 # A file system's clock may tick this coarsely: a younger file can change without showing it.
@@ -35,15 +35,23 @@ def _content_digest(paths: Sequence[Path], cache: Path) -> str:
     stats = [_stat(path) for path in paths]
     stamp = sha256(json.dumps([(s.st_size, s.st_mtime_ns) for s in stats]))
     entry = cache / f"fingerprint-{sha256(json.dumps([str(p) for p in paths]))[:32]}.json"
-    known = read_json(entry) if entry.is_file() else {}
-    if known.get("stamp") == stamp:
-        return str(known["content"])
+    if (known := _known(entry)) and known[0] == stamp:
+        return known[1]
     started = time.time_ns()
     content = _hash_files(paths)
     if max(s.st_mtime_ns for s in stats) < started - _COARSEST_CLOCK_NS:
         cache.mkdir(parents=True, exist_ok=True)
         write_text(entry, json.dumps({"stamp": stamp, "content": content}))
     return content
+
+
+def _known(entry: Path) -> tuple[str, str] | None:
+    """Stamp and digest, or None without an entry that can be used: the files tell it again."""
+    try:
+        stored = json.loads(entry.read_text(encoding="utf-8"))
+        return str(stored["stamp"]), str(stored["content"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _stat(path: Path) -> os.stat_result:
@@ -56,6 +64,8 @@ def _stat(path: Path) -> os.stat_result:
 
 
 def _hash_files(paths: Sequence[Path]) -> str:
+    if len(paths) == 1:  # a renamed file is the same corpus
+        return _hash_file(paths[0])
     folder = Path(os.path.commonpath([path.parent for path in paths]))
     names = {path.relative_to(folder).as_posix(): _hash_file(path) for path in paths}
     return sha256(json.dumps(names, sort_keys=True))

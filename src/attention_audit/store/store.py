@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from attention_audit.store.naming import NAME, checked_name
 from attention_audit.store.plain import canonical, sha256
 from attention_audit.store.summary import as_csv
 
+_log = logging.getLogger(__name__)
 _SEED_AND_HASH = re.compile(r"(\d+)-([0-9a-f]{8})")
 
 
@@ -59,15 +61,14 @@ class Store:
         Rows come from the list `summary` of each `metrics.json` and each analysis's
         `summary.json`; where two give the same quantity (an analysis under two configs), the one
         written last counts. Cells whose `manifest.json` has a `role` other than `grid` are left
-        out. Raises ValueError for a summary that is not a list of rows.
+        out. A cell whose files cannot be read is left out too, with a warning: it must not stand
+        in the way of the others.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         path = self.root / "summary.csv"
         with locked(self.root / ".locks" / "summary.lock", str(path)):
             remove_temporaries(self.root, "summary.csv-")
-            grid = [cell for cell in self.cells() if cell.role == "grid"]
-            rows = [{**row, **cell.names} for cell in grid for row in cell.summary()]
-            write_text(path, as_csv(rows))
+            write_text(path, as_csv(row for cell in self.cells() for row in _rows(cell)))
         return path
 
     def _cell_at(self, folder: Path) -> Cell | None:
@@ -77,3 +78,13 @@ class Store:
         if not place or not all(NAME.fullmatch(n) for n in (dataset, encoder, attention)):
             return None
         return Cell(self.root, dataset, encoder, attention, int(place[1]), place[2])
+
+
+def _rows(cell: Cell) -> list[dict[str, Any]]:
+    try:
+        if cell.role != "grid":
+            return []
+        return [{**row, **cell.names} for row in cell.summary()]
+    except ValueError as error:
+        _log.warning("left out of summary.csv: %s", error)
+        return []

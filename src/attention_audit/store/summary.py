@@ -13,7 +13,10 @@ from attention_audit.store.atomic import json_if_present
 SUMMARY_COLUMNS = (
     *("dataset", "encoder", "attention", "seed", "cell"),
     *("quantity", "klass", "statistic", "value", "lo", "hi", "n", "n_undefined"),
+    # What tells cells apart that differ in their hash only.
+    *("source", "train_rows", "epochs", "vectors"),
 )
+SETTINGS = SUMMARY_COLUMNS[-4:]
 
 
 def rows_of(paths: Iterable[Path]) -> list[dict[str, Any]]:

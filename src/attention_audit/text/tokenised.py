@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from attention_audit.text.tokenisers import Tokeniser, normaliser, release, toke
 
 if TYPE_CHECKING:
     from datasets import Dataset, Features
+
+_log = logging.getLogger(__name__)
 
 VERSION = 1
 _FACTS = "corpus.json"
@@ -61,12 +64,15 @@ def tokenised(
     """
     key = _key(preparation, fingerprint)
     folder = cache_dir / key
-    if not folder.is_dir():
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        with FileLock(cache_dir / f"{key}.lock"):
-            if not folder.is_dir():
-                _build(preparation, load(), folder)
-    return _read(folder)
+    if found := _read(folder):
+        return found
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    with FileLock(cache_dir / f"{key}.lock"):
+        if found := _read(folder):  # another process was first
+            return found
+        shutil.rmtree(folder, ignore_errors=True)
+        _build(preparation, load(), folder)
+        return _read_whole(folder)
 
 
 def _key(preparation: Preparation, fingerprint: str) -> str:
@@ -75,7 +81,20 @@ def _key(preparation: Preparation, fingerprint: str) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _read(folder: Path) -> Tokenised:
+def _read(folder: Path) -> Tokenised | None:
+    """The cached corpus; None if it is not there, or something has damaged it."""
+    from pyarrow import ArrowException
+
+    if not folder.is_dir():
+        return None
+    try:
+        return _read_whole(folder)
+    except (ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+        _log.warning("%s is damaged (%s): tokenising again", folder, error)
+        return None
+
+
+def _read_whole(folder: Path) -> Tokenised:
     from datasets import Dataset
 
     facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))

@@ -35,20 +35,26 @@ class ResumeSweeper(BasicSweeper):
 
     def sweep(self, arguments: list[str]) -> list[Sequence[JobReturn]]:
         from attention_audit.audit import is_done
+        from attention_audit.cell import locate
         from attention_audit.commandline import clear_errors
+        from attention_audit.terminal import compare_cells, stdout
 
         jobs = self._jobs(arguments)
+        configs = [self._compose(job) for job in jobs]
         with clear_errors():
-            pending = [job for job in jobs if not is_done(self._compose(job))]
-        done = len(jobs) - len(pending)
+            pending = [job for job, one in zip(jobs, configs, strict=True) if not is_done(one)]
         self._record(arguments)
-        print(f"sweep of {len(jobs)} cells: {done} done before, {len(pending)} to run")
+        done = len(jobs) - len(pending)
+        size = "1 cell" if len(jobs) == 1 else f"{len(jobs)} cells"
+        print(f"sweep of {size}: {done} done before, {len(pending)} to run")
         returns = list(self.launcher.launch(pending, initial_job_idx=0)) if pending else []
         failures = {
             " ".join(job): result._return_value
             for job, result in zip(pending, returns, strict=True)
             if result.status is not JobStatus.COMPLETED
         }
+        cells = [locate(one).cell for one in configs]
+        compare_cells([one for one in cells if one.status().state == "fitted"], stdout())
         if failures:
             _show(failures, len(jobs))
             raise SystemExit(1)
@@ -81,5 +87,6 @@ def _show(failures: dict[str, BaseException], cells: int) -> None:
     table = Table("cell", "reason", title=f"{len(failures)} of {cells} cells failed")
     for job, error in failures.items():
         table.add_row(Text(job), Text(f"{type(error).__name__}: {error}"))
+    table.caption = "the whole tracebacks are in the cells' folders, traceback.txt"
     # A pipe has no width of its own: one line a cell there.
     Console(stderr=True, width=None if sys.stderr.isatty() else 10_000).print(table)
