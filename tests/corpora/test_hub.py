@@ -180,7 +180,7 @@ def test_unreachable_and_nothing_cached(nobody: str, tmp_path: Path) -> None:
     assert time.monotonic() - start < 5
     assert refused["type"] == "HubUnreachable"
     assert f"{nobody} does not answer" in refused["error"]
-    assert "or put train.txt in data/sst in place" in refused["error"]
+    assert "or put train.txt in data/sst" in refused["error"]
     offline = load(tmp_path, nobody, SST, HF_HUB_OFFLINE="1")
     assert "HF_HUB_OFFLINE is set" in offline["error"]
 
