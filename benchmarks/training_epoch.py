@@ -28,6 +28,7 @@ from omegaconf import OmegaConf
 import attention_audit.schema  # noqa: F401
 from attention_audit import cell
 from attention_audit.measures import probabilities
+from attention_audit.trainer import make_trainer, quiet
 
 ROOT = Path(__file__).resolve().parent.parent
 REPETITIONS = 5
@@ -109,8 +110,8 @@ def _lightning(config: Any, stored: Any, task: Any, data: Any, whole: bool) -> f
             checkpoint.unlink()
         return elapsed
     quick = {**config, "trainer": {**config["trainer"], "limit_val_batches": 0}}
-    with cell.quiet():
-        cell.make_trainer(quick, []).fit(task, datamodule=data)
+    with quiet():
+        make_trainer(quick, []).fit(task, datamodule=data)
     return time.perf_counter() - started
 
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,6 +74,21 @@ def composed(tmp_path: Path) -> Iterator[Callable[..., dict[str, Any]]]:
 def tiny() -> tuple[str, ...]:
     """Overrides that make a cell as small as it can be: one epoch on a few rows."""
     return TINY
+
+
+@pytest.fixture
+def planted(
+    composed: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., dict[str, Any]]:
+    """Composes a tiny cell of the generated corpus, its cache and store in `tmp_path`."""
+    monkeypatch.setenv("ATTENTION_AUDIT_CACHE", str(tmp_path / "cache"))
+    sizes = {"train": 96, "dev": 40, "test": 24, "shortest": 4, "longest": 9}
+    overrides = [
+        *("dataset=planted", "trainer=smoke", "logger=none", f"store={tmp_path / 'multirun'}"),
+        *("dataset.hidden=8", "dataset.embedding=6"),
+        *(f"dataset.sources.0.{key}={value}" for key, value in sizes.items()),
+    ]
+    return partial(composed, *overrides)
 
 
 @pytest.fixture

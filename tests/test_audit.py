@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
-import attention_audit.schema  # noqa: F401  (registers the configuration's types)
 from attention_audit import audit, cell, tracking
 from attention_audit.callbacks import Correlation, Permutation
 from attention_audit.store import Cell
 
-CONF = Path(__file__).parents[1] / "conf"
 Config = dict[str, Any]
 
 
@@ -31,22 +28,9 @@ def _away_from_home(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def config(tmp_path) -> Callable[..., Config]:
+def config(planted) -> Callable[..., Config]:
     """Composes the configuration of a tiny cell, with more overrides."""
-    planted = {"train": 96, "dev": 40, "test": 24, "shortest": 4, "longest": 9}
-    overrides = [
-        *("dataset=planted", "trainer=smoke", "logger=none", f"store={tmp_path / 'multirun'}"),
-        *("dataset.hidden=8", "dataset.embedding=6", "encoder=average", "budget.steps=5"),
-        *(f"dataset.sources.0.{key}={value}" for key, value in planted.items()),
-    ]
-
-    def composed(*more: str) -> Config:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
-            found = compose("config", overrides=[*overrides, *more])
-        resolved: Any = OmegaConf.to_container(found, resolve=True)
-        return resolved
-
-    return composed
+    return partial(planted, "encoder=average", "budget.steps=5")
 
 
 def content(found: Cell) -> dict[str, bytes]:

@@ -6,43 +6,25 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 import pytorch_lightning as pl
 import torch
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
-import attention_audit.schema  # noqa: F401  (registers the configuration's types)
 from attention_audit import cell as cell_module
-from attention_audit.cell import Place, fit_or_load, guarded, locate
+from attention_audit.cell import Place, fit_or_load, locate
+from attention_audit.trainer import guarded
 
-CONF = Path(__file__).parents[1] / "conf"
 Config = dict[str, Any]
 
 
 @pytest.fixture
-def config(tmp_path, monkeypatch) -> Callable[..., Config]:
+def config(planted) -> Callable[..., Config]:
     """Composes the configuration of a tiny cell, with more overrides."""
-    monkeypatch.setenv("ATTENTION_AUDIT_CACHE", str(tmp_path / "cache"))
-    planted = {"train": 96, "dev": 40, "test": 24, "shortest": 4, "longest": 9}
-    small = ["dataset.hidden=8", "dataset.embedding=6", "trainer.max_epochs=3"]
-    overrides = [
-        *("dataset=planted", "trainer=smoke", "logger=none", f"store={tmp_path / 'multirun'}"),
-        *(f"dataset.sources.0.{key}={value}" for key, value in planted.items()),
-        *small,
-    ]
-
-    def composed(*more: str) -> Config:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
-            found = compose("config", overrides=[*overrides, *more])
-        resolved: Any = OmegaConf.to_container(found, resolve=True)
-        return resolved
-
-    return composed
+    return partial(planted, "trainer.max_epochs=3")
 
 
 def fit(config: Config) -> Place:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
-from attention_audit.cell import Fitted, Place, fit_or_load, guarded, locate, make_trainer
+from attention_audit.cell import Fitted, Place, fit_or_load, locate
 from attention_audit.configuration import check
 from attention_audit.store import Cell, Store
+from attention_audit.trainer import guarded, make_trainer
 
 if TYPE_CHECKING:
     from attention_audit.callbacks import AnalysisCallback

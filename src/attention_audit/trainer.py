@@ -1,0 +1,82 @@
+"""Lightning's Trainer as a cell runs it: quietly, and ended by a signal as other programs are."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hydra.utils import instantiate
+
+if TYPE_CHECKING:
+    import pytorch_lightning as pl
+
+
+def make_trainer(
+    config: Mapping[str, Any],
+    callbacks: Sequence[pl.Callback],
+    logger: pl.loggers.Logger | None = None,
+    checkpoints: pl.plugins.CheckpointIO | None = None,
+) -> pl.Trainer:
+    """The Lightning Trainer of the configuration; its progress bar is for terminals only."""
+    with quiet():
+        trainer: pl.Trainer = instantiate(
+            config["trainer"],
+            callbacks=list(callbacks),
+            logger=logger or False,
+            enable_checkpointing=checkpoints is not None,
+            plugins=[checkpoints] if checkpoints else None,
+            enable_progress_bar=sys.stderr.isatty(),
+            enable_model_summary=False,
+            num_sanity_val_steps=0,
+            # Analyses take gradients, which inference mode would forbid for good.
+            inference_mode=False,
+            log_every_n_steps=1,
+        )
+    return trainer
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Run Lightning quietly, and let Ctrl-C be an exception like others.
+
+    Lightning would end the process itself, and ignore every later Ctrl-C. After SIGTERM the exit
+    status is 143.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with quiet():
+            yield
+    except SystemExit as stop:
+        if isinstance(stop.__context__, KeyboardInterrupt):
+            signal.signal(signal.SIGINT, handler)
+            raise stop.__context__ from None
+        if stop.code is None:  # Lightning's way of ending on SIGTERM, which says "success"
+            raise SystemExit(128 + signal.SIGTERM) from stop
+        raise
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Lightning's notices, and without warnings that ask for nothing here."""
+    expected = (
+        ".*does not have many workers.*",  # our batches are made faster without
+        ".*exists and is not empty.*",  # the cell's folder holds its configuration
+        ".*LeafSpec.*is deprecated.*",  # Lightning's own use of torch
+    )
+    import pytorch_lightning  # noqa: F401  (importing it sets the level)
+
+    logger = logging.getLogger("pytorch_lightning")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            for message in expected:
+                warnings.filterwarnings("ignore", message=message)
+            yield
+    finally:
+        logger.setLevel(level)
