@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -38,25 +38,27 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
 
     torch.set_num_threads(config["threads"])
     place = locate(config)
+    analyses = _analyses(config, place.cell)
     with place.cell.lock():
         if config["force"]:
             place.cell.discard()
-        if not _finished(config, place.cell):
-            _work(config, place, sweep)
-        _report(config, place.cell, legend=sweep is None)
+        if not _finished(place.cell, analyses):
+            _work(config, place, analyses, sweep)
+        _report(config, place.cell, analyses, legend=sweep is None)
     return place.cell
 
 
 def is_done(config: Mapping[str, Any]) -> bool:
     """Whether the cell and all its analyses are in the store; checks the configuration first."""
     check(config)
-    return not config["force"] and _finished(config, locate(config).cell)
+    cell = locate(config).cell
+    return not config["force"] and _finished(cell, _analyses(config, cell))
 
 
-def _finished(config: Mapping[str, Any], cell: Cell) -> bool:
+def _finished(cell: Cell, analyses: Sequence[AnalysisCallback]) -> bool:
     if cell.status().state != "fitted" or not (cell.folder / "metrics.json").exists():
         return False
-    return all(analysis.stored.done for analysis in _analyses(config, cell))
+    return all(analysis.stored.done for analysis in analyses)
 
 
 def _analyses(config: Mapping[str, Any], cell: Cell) -> list[AnalysisCallback]:
@@ -68,7 +70,12 @@ def _analyses(config: Mapping[str, Any], cell: Cell) -> list[AnalysisCallback]:
     return analyses
 
 
-def _work(config: Mapping[str, Any], place: Place, sweep: str | None) -> None:
+def _work(
+    config: Mapping[str, Any],
+    place: Place,
+    analyses: Sequence[AnalysisCallback],
+    sweep: str | None,
+) -> None:
     from attention_audit.tracking import publish, tracked
 
     cell = place.cell
@@ -77,20 +84,20 @@ def _work(config: Mapping[str, Any], place: Place, sweep: str | None) -> None:
     with _failure_kept(cell), _logged(cell), tracked(config, cell, sweep) as logger:
         fitted = fit_or_load(config, place, logger)
         cell.set_running()
-        _analyse(config, cell, fitted)
-        drawn = {one.name: one.histograms for one in _analyses(config, cell)}
-        publish(logger, cell, drawn)
+        _analyse(config, cell, fitted, [one for one in analyses if not one.stored.done])
+        publish(logger, cell, {one.name: one.histograms for one in analyses})
         Store(cell.root).write_summary()
     # Said last: a cell is finished once its W&B run is, too.
     cell.set_fitted()
 
 
-def _analyse(config: Mapping[str, Any], cell: Cell, fitted: Fitted) -> None:
+def _analyse(
+    config: Mapping[str, Any], cell: Cell, fitted: Fitted, pending: Sequence[AnalysisCallback]
+) -> None:
     from attention_audit.callbacks import StorePredictions
 
     test = fitted.prepared.splits["test"]
     rows = {row["id"]: row for row in test}
-    pending = [analysis for analysis in _analyses(config, cell) if not analysis.stored.done]
     names = ", ".join(analysis.name for analysis in pending)
     _log.info("analysing %d test instances: %s", len(rows), names or "predictions only")
     with guarded():
@@ -122,11 +129,13 @@ def _logged(cell: Cell) -> Iterator[None]:
         handler.close()
 
 
-def _report(config: Mapping[str, Any], cell: Cell, legend: bool) -> None:
+def _report(
+    config: Mapping[str, Any], cell: Cell, analyses: Sequence[AnalysisCallback], legend: bool
+) -> None:
     from attention_audit.terminal import show, stdout
 
     rows = cell.read_json("metrics")["summary"]
-    for analysis in _analyses(config, cell):
+    for analysis in analyses:
         rows += analysis.stored.read_summary()["summary"]
     corpus = cell.read_json("manifest")["corpus"]
     epsilon = config["analysis"].get("adversarial", {}).get("epsilon")

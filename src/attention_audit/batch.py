@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -13,20 +14,8 @@ PAD, UNK, SOS, EOS = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<sos>", "<eos>")
 
 
-class _Movable:
-    """Tensors of a frozen dataclass move together; Lightning calls `to`."""
-
-    def to(self, *args: Any, **kwargs: Any) -> Any:
-        moved = {
-            f.name: value.to(*args, **kwargs)
-            for f in fields(self)  # type: ignore[arg-type]
-            if isinstance(value := getattr(self, f.name), Tensor)
-        }
-        return replace(self, **moved)  # type: ignore[type-var]
-
-
 @dataclass(frozen=True)
-class Batch(_Movable):
+class Batch:
     """Padded token ids of B documents, each `<sos> words <eos>`.
 
     `mask` is True where attention may go: words, never padding, `<sos>` or `<eos>`.
@@ -48,16 +37,19 @@ class Batch(_Movable):
 
     def rows(self, index: Tensor | slice) -> Batch:
         """The documents at `index` (a slice, or an index that may repeat), padding kept."""
-        picked = {
-            f.name: value[index]
-            for f in fields(self)
-            if isinstance(value := getattr(self, f.name), Tensor)
-        }
-        return replace(self, **picked)
+        return self._each(lambda tensor: tensor[index])
+
+    def to(self, *args: Any, **kwargs: Any) -> Batch:
+        """All tensors as `Tensor.to` gives them; Lightning calls it."""
+        return self._each(lambda tensor: tensor.to(*args, **kwargs))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        held = {f.name: getattr(self, f.name) for f in fields(self)}
+        return replace(self, **{n: change(t) for n, t in held.items() if isinstance(t, Tensor)})
 
 
 @dataclass(frozen=True)
-class Encoding(_Movable):
+class Encoding:
     """A batch as the encoder has read it: everything that attention and decoder need."""
 
     hidden: Float[Tensor, "batch tokens hidden"]
@@ -68,7 +60,7 @@ class Encoding(_Movable):
 
 
 @dataclass(frozen=True)
-class Projection(_Movable):
+class Projection:
     """Hidden states brought to the decoder's width once: the counterfactual boundary.
 
     The decoder sees an attention distribution a only through `a @ values + offset`, where
@@ -80,6 +72,13 @@ class Projection(_Movable):
     mask: Bool[Tensor, "batch tokens"]
     candidates: Bool[Tensor, "batch answers"] | None
     ids: Int[Tensor, " batch"]
+
+
+def words(
+    rows: Float[Tensor, "batch tokens ..."], mask: Bool[Tensor, "batch tokens"]
+) -> list[Float[Tensor, "_ ..."]]:
+    """Each row's values at its words only, on the CPU."""
+    return [row[kept] for row, kept in zip(rows.cpu(), mask.cpu(), strict=True)]
 
 
 def collate(

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import track
 from torch import Tensor
 
-from attention_audit.batch import Batch, Projection
+from attention_audit.batch import Batch, Projection, words
 from attention_audit.measures import Summary, probabilities, summarise
 from attention_audit.store import Analysis, Cell
 
@@ -91,7 +91,10 @@ class AnalysisCallback(pl.Callback, ABC):
     def _part(self, model: Any, batch: Batch) -> _Stored:
         found = self.analyse(model, batch)
         named = {"id": batch.ids.cpu().numpy()}
-        tokens = {name: _words(values, batch.mask) for name, values in found.tokens.items()}
+        tokens = {
+            name: [row.numpy() for row in words(values.detach(), batch.mask)]
+            for name, values in found.tokens.items()
+        }
         return _Stored({**named, **found.instances}, tokens)
 
     def _rows(self, instances: Mapping[str, np.ndarray], classes: int) -> list[Row]:
@@ -139,9 +142,3 @@ def _progress(loader: Iterable[Batch], name: str, device: torch.device) -> Itera
         list(loader), name, console=console, transient=True, disable=not console.is_terminal
     )
     return (batch.to(device) for batch in batches)
-
-
-def _words(values: Tensor, mask: Tensor) -> list[np.ndarray]:
-    """Each row's values at its words only."""
-    rows = zip(values.detach().cpu().numpy(), mask.cpu().numpy(), strict=True)
-    return [row[kept] for row, kept in rows]

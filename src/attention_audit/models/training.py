@@ -10,13 +10,13 @@ from typing import Literal
 
 import pytorch_lightning as pl
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat
 from torch import Tensor
 from torch.nn import functional as F
 from torchmetrics import MeanMetric
 
-from attention_audit.batch import Batch
+from attention_audit.batch import Batch, words
 from attention_audit.measures import probabilities
 from attention_audit.models.attention_model import AttentionModel
 from attention_audit.models.scores import Score, Scores, Task
@@ -184,8 +184,8 @@ class AttentionTask(pl.LightningModule):
                 ids=batch.ids.cpu(),
                 labels=batch.labels.cpu(),
                 probabilities=probability.cpu(),
-                attention=_words(attention, batch.mask),
-                token_logits=_words(projection.values, batch.mask) if linear else None,
+                attention=words(attention, batch.mask),
+                token_logits=words(projection.values, batch.mask) if linear else None,
             )
         )
 
@@ -214,10 +214,3 @@ class AttentionTask(pl.LightningModule):
             lr=settings.learning_rate,
             amsgrad=settings.amsgrad,
         )
-
-
-def _words(
-    rows: Float[Tensor, "batch tokens ..."], mask: Bool[Tensor, "batch tokens"]
-) -> list[Float[Tensor, "_ ..."]]:
-    """Each row's values at its words only, on the CPU."""
-    return [row[kept] for row, kept in zip(rows.cpu(), mask.cpu(), strict=True)]

@@ -43,6 +43,7 @@ class ResumeSweeper(BasicSweeper):
         configs = [self._compose(job) for job in jobs]
         with clear_errors():
             pending = [job for job, one in zip(jobs, configs, strict=True) if not is_done(one)]
+            cells = [locate(one).cell for one in configs]
         self._record(arguments)
         done = len(jobs) - len(pending)
         size = "1 cell" if len(jobs) == 1 else f"{len(jobs)} cells"
@@ -53,7 +54,6 @@ class ResumeSweeper(BasicSweeper):
             for job, result in zip(pending, returns, strict=True)
             if result.status is not JobStatus.COMPLETED
         }
-        cells = [locate(one).cell for one in configs]
         compare_cells([one for one in cells if one.status().state == "fitted"], stdout())
         if failures:
             _show(failures, len(jobs))
