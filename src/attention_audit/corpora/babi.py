@@ -44,7 +44,7 @@ class BabiFiles:
     def load(self) -> Corpus:
         """The splits that are there; ValueError names the line that is not bAbI's."""
         splits = {
-            split: asked(questions(read_text(path).splitlines(), split, str(path)))
+            split: asked(questions(read_text(path).splitlines(), split, str(path)), evidence=True)
             for split, path in self._found().items()
         }
         return Corpus(splits, (), f"bAbI files of task {self.task}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -17,19 +19,24 @@ class Corpus:
 
     Every split has `uid` (string) and `text` (string, or None where the source has none).
     Classification adds `label` (int64, an index into `classes`). Question answering adds `query`
-    and `answer` (strings) and, optionally, `candidates` (list of strings). `evidence` (list of
-    int64), where the truth is known, holds 0-based positions in `text.split()`.
+    and `answer` (strings) and, optionally, `candidates` (list of strings, the answers that the row
+    may give). Inference adds `query` (the hypothesis; `text` is the premise) and `label`.
+    `evidence` (list of int64), where the truth is known, holds 0-based positions in
+    `text.split()`.
 
     splits: "train", and "dev" and "test" where the source has them.
     classes: class names in label order; empty for question answering.
     source: where the rows come from, for people.
     dropped: split -> reason -> number of rows that the reader left out.
+    differs: why these rows are not those of the papers, "" where they are: published figures are
+        not shown beside such a corpus.
     """
 
     splits: dict[str, Dataset]
     classes: tuple[str, ...]
     source: str
     dropped: dict[str, dict[str, int]] = field(default_factory=dict)
+    differs: str = ""
 
 
 class Source(Protocol):
@@ -61,10 +68,20 @@ class Question(NamedTuple):
     """A question about a passage; `evidence` are the passage's positions that answer it."""
 
     uid: str
-    text: str
-    query: str
-    answer: str
+    text: str | None
+    query: str | None
+    answer: str | None
     evidence: list[int] | None = None
+    candidates: list[str] | None = None
+
+
+class Pair(NamedTuple):
+    """A premise (`text`) and a hypothesis (`query`), with the relation between them."""
+
+    uid: str
+    text: str | None
+    query: str | None
+    label: int
 
 
 def choose(sources: Sequence[Source]) -> Source:
@@ -81,23 +98,38 @@ def choose(sources: Sequence[Source]) -> Source:
 
 def labelled(examples: Iterable[Example], evidence: bool = False) -> Dataset:
     """A split of a classification corpus, with the column `evidence` where it is known."""
-    return _dataset(Example, examples, {"uid", "text"}, {"label"}, evidence)
+    return _dataset(examples, ("uid", "text", "label", *(["evidence"] if evidence else [])))
 
 
-def asked(questions: Iterable[Question], evidence: bool = True) -> Dataset:
-    """A split of a question answering corpus, with the column `evidence` where it is known."""
-    return _dataset(Question, questions, {"uid", "text", "query", "answer"}, set(), evidence)
-
-
-def _dataset(
-    row: type[NamedTuple], rows: Iterable[Any], words: set[str], numbers: set[str], evidence: bool
+def asked(
+    questions: Iterable[Question], evidence: bool = False, candidates: bool = False
 ) -> Dataset:
-    from datasets import Dataset, Features, Sequence, Value
+    """A split of a question answering corpus, with the optional columns that it has."""
+    optional = {"evidence": evidence, "candidates": candidates}
+    present = [name for name, there in optional.items() if there]
+    return _dataset(questions, ("uid", "text", "query", "answer", *present))
 
-    features = {name: Value("string") for name in row._fields if name in words}
-    features |= {name: Value("int64") for name in row._fields if name in numbers}
-    if evidence:
-        features["evidence"] = Sequence(Value("int64"))
-    table = list(rows)
-    columns = {name: [getattr(item, name) for item in table] for name in features}
-    return Dataset.from_dict(columns, features=Features(features))
+
+def paired(pairs: Iterable[Pair]) -> Dataset:
+    """A split of an inference corpus."""
+    return _dataset(pairs, ("uid", "text", "query", "label"))
+
+
+def _dataset(rows: Iterable[Any], columns: Sequence[str]) -> Dataset:
+    """Rows written to disk as they come and read from there: they may be larger than memory."""
+    from datasets import Dataset, Features, Sequence, Value
+    from datasets.arrow_writer import ArrowWriter
+
+    word, number = Value("string"), Value("int64")
+    kinds = {"label": number, "evidence": Sequence(number), "candidates": Sequence(word)}
+    features = Features({name: kinds.get(name, word) for name in columns})
+    folder = TemporaryDirectory(prefix="attention-audit-")
+    path = str(Path(folder.name) / "rows.arrow")
+    with ArrowWriter(features=features, path=path) as writer:
+        for row in rows:
+            writer.write({name: getattr(row, name) for name in columns})
+        writer.finalize()
+    dataset = Dataset.from_file(path)
+    # The file goes when nobody can read it any more.
+    weakref.finalize(dataset, folder.cleanup)
+    return dataset

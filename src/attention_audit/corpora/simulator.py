@@ -64,7 +64,7 @@ class Simulator:
     def load(self) -> Corpus:
         """The generated splits, with the supporting statement's positions as evidence."""
         splits = {
-            split: asked(questions(self.lines(split), split, f"simulated {split}"))
+            split: asked(questions(self.lines(split), split, f"simulated {split}"), evidence=True)
             for split in self.sizes
         }
         return Corpus(splits, (), f"babi_{self.task} simulator v{self.VERSION}")
