@@ -42,7 +42,7 @@ def main(overrides: list[str]) -> None:
     torch.set_num_threads(config["threads"])
     place = cell.locate(config)
     place.cell.open(config)
-    prepared = cell.prepare_corpus(config, place)
+    prepared = cell.prepare_corpus(config, place.source, place.corpus)
 
     def built() -> Any:
         torch.manual_seed(0)

@@ -43,7 +43,8 @@ ALLOWED: dict[str, set[str]] = {
     "counterfactual": {"batch", "measures"},
     "diagnostics": {"batch", "measures"},
     "trainer": set(),
-    "cell": {"corpora", "text", "models", "store", "trainer"},
+    "privacy": set(),
+    "cell": {"corpora", "text", "models", "store", "trainer", "privacy"},
     "callbacks": {"batch", "importance", "counterfactual", "diagnostics", "measures", "store"},
     "schema": set(),
     # Checks settings against the signatures of what will receive them.
@@ -51,11 +52,15 @@ ALLOWED: dict[str, set[str]] = {
     "commandline": {"configuration"},
     "tracking": {"store"},
     "terminal": {"published", "store"},
-    "audit": {*ENGINE, "configuration", "tracking", "terminal", "trainer"},
+    "audit": {*ENGINE, "configuration", "tracking", "terminal", "trainer", "privacy"},
     "report": {"store", "measures", "published"},
-    "__main__": {*ENGINE, "audit", "report", "commandline", "configuration", "terminal"},
+    "commands": {*ENGINE, "audit", "report", "commandline", "configuration", "schema", "terminal"},
+    "__main__": {"commands", "commandline"},
 }
-HEAVY = {"torch", "pytorch_lightning", "wandb", "spacy", "datasets", "pandas", "captum"}
+HEAVY = {
+    *("torch", "pytorch_lightning", "wandb", "spacy", "datasets", "pandas", "captum"),
+    *("gensim", "sklearn"),
+}
 
 
 def modules(root: Path) -> dict[str, Path]:

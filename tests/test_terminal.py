@@ -27,6 +27,7 @@ CORPUS = {
     "source": "treebank files",
     "splits": {"train": {"kept": 6355}, "dev": {"kept": 821}, "test": {"kept": 1725}},
     "classes": ["negative", "positive"],
+    "differs": "",
 }
 SEARCH = row("eps_max_jsd", 0.6, klass="1", lo=0.5, hi=0.69, n=100, n_undefined=0)
 

@@ -59,9 +59,8 @@ def locate(config: Mapping[str, Any]) -> Place:
         FileNotFoundError: no source of the corpus, or no vectors file.
         ValueError: a name that cannot be a folder.
     """
+    source, corpus = find_corpus(config)
     cache = Path(config["cache_dir"])
-    source = choose(instantiate(config["dataset"]["sources"], _convert_="all"))
-    corpus = fingerprint(source.identity(), source.files(), cache)
     vectors = instantiate(config["vectors"])
     if absent := vectors.missing():
         raise FileNotFoundError(absent)
@@ -77,6 +76,16 @@ def locate(config: Mapping[str, Any]) -> Place:
         identity=identity,
     )
     return Place(cell, source, corpus)
+
+
+def find_corpus(config: Mapping[str, Any]) -> tuple[Source, str]:
+    """The source that a resolved configuration's corpus comes from, and its content's fingerprint.
+
+    Raises:
+        FileNotFoundError: no source is there.
+    """
+    source = choose(instantiate(config["dataset"]["sources"], _convert_="all"))
+    return source, fingerprint(source.identity(), source.files(), Path(config["cache_dir"]))
 
 
 def _identity(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +115,7 @@ def fit_or_load(
     """
     import pytorch_lightning as pl
 
-    prepared = prepare_corpus(config, place)
+    prepared = prepare_corpus(config, place.source, place.corpus)
     # Only now: what preparing draws depends on what is cached.
     pl.seed_everything(config["seed"], workers=True, verbose=False)
     task, data, embeddings = build(config, prepared)
@@ -121,17 +130,22 @@ def fit_or_load(
     return Fitted(task, data, prepared)
 
 
-def prepare_corpus(config: Mapping[str, Any], place: Place) -> Prepared:
+def prepare_corpus(config: Mapping[str, Any], source: Source, content: str) -> Prepared:
     """The corpus of a configuration, tokenised, split and filtered; logs what was dropped."""
     from attention_audit.text import Preparation, prepare
 
     prepared = prepare(
         Preparation(**config["dataset"]["text"]),
-        load=place.source.load,
-        fingerprint=place.corpus,
+        load=source.load,
+        fingerprint=content,
         cache_dir=Path(config["cache_dir"]),
         limits=config["limits"],
     )
+    if prepared.task != config["dataset"]["task"]:
+        raise ValueError(
+            f"dataset.task={config['dataset']['task']}: the rows of {prepared.source} are those of "
+            f"{prepared.task}; set dataset.task={prepared.task}"
+        )
     for split, counts in prepared.counts.items():
         dropped = ", ".join(f"{n} {reason}" for reason, n in counts["dropped"].items() if n)
         classes = ", ".join(f"{name} {n}" for name, n in counts["classes"].items())
@@ -148,8 +162,9 @@ def build(
     from attention_audit.models.training import AttentionTask, Training
     from attention_audit.text import TextDataModule
 
-    question = prepared.task == "qa"
-    embeddings = instantiate(config["vectors"]).embed(prepared.vocabulary, config["seed"])
+    embeddings = instantiate(config["vectors"]).embed(
+        prepared.vocabulary, config["seed"], prepared.documents
+    )
     if embeddings.found:
         _log.info("word vectors cover %.1f %% of the vocabulary", 100 * embeddings.coverage)
     data = TextDataModule(
@@ -159,13 +174,13 @@ def build(
         batch_size=config["dataset"]["batch_size"],
         seed=config["seed"],
     )
-    classes = len(prepared.answers if question else prepared.classes)
+    classes = len(prepared.answers or prepared.classes)
     model = assemble(
         embeddings.matrix,
         _part(config["encoder"]),
         _part(config["attention"]),
         outputs=classes,
-        question=question,
+        query=prepared.task != "classification",
     )
     training = Training(**config["training"])
     task = AttentionTask(model, prepared.task, classes, data.class_counts, training)
@@ -231,6 +246,8 @@ def _keep(
         },
         "corpus": {
             "source": prepared.source,
+            "differs": prepared.differs,
+            "private": config["dataset"]["private"],
             "fingerprint": place.corpus,
             "classes": prepared.classes,
             "answers": prepared.answers,

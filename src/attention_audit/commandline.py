@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from hydra import compose
 from hydra._internal.hydra import Hydra
@@ -21,6 +22,12 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from attention_audit.configuration import check_schema, unknown
+from hydra_plugins.attention_audit.searchpath import VARIABLE, own_folders
+
+T = TypeVar("T")
+
+# Of the checkout that this package is installed from.
+CONF = Path(__file__).resolve().parents[2] / "conf"
 
 # Groups that other choices bring with them.
 INTERNAL = {"hydra", "recipe"}
@@ -43,24 +50,54 @@ def refuse_typos(argv: Sequence[str], config_dir: Path) -> None:
     arguments = get_args_parser().parse_args(list(argv))
     if arguments.help or arguments.hydra_help or arguments.info or arguments.shell_completion:
         return
-    if arguments.config_dir and not Path(arguments.config_dir).is_dir():
-        _exit(f"--config-dir {arguments.config_dir}: no such folder")
     overrides: list[str] = arguments.overrides
     with _hydra(config_dir, arguments.config_dir):
-        try:
-            for overrides in _alternatives(arguments.overrides, arguments.multirun):
-                _try(overrides)
-        except OverrideParseException as error:
-            _exit(f"{error.override}: cannot be read: {error.args[0].splitlines()[0]}")
-        except HydraException as error:
-            _exit(_explain(error, overrides))
-        except ValueError as error:
-            _exit(str(error))
+        sweep = partial(_alternatives, overrides, arguments.multirun)
+        for tried in _clearly(overrides, lambda: [*sweep()]):
+            _clearly(tried, partial(_try, tried))
+
+
+def configurations(choices: Sequence[str], overrides: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The resolved configuration of each choice (all options where it ends in `=*`).
+
+    Exits with status 2 and one line if one cannot be composed.
+
+    Args:
+        choices: such as `dataset=sst`, or `dataset=*`.
+        overrides: what else is set in each of them.
+    """
+    with _hydra(CONF):
+        for choice in choices:
+            group, _, option = choice.partition("=")
+            every = GlobalHydra.instance().config_loader().get_group_options(group)
+            for name in every if option == "*" else [option]:
+                tried = [f"{group}={name}", *overrides]
+                yield _clearly(tried, partial(_resolved, tried))
+
+
+def _resolved(overrides: list[str]) -> dict[str, Any]:
+    _try(overrides)
+    config: Any = OmegaConf.to_container(_compose(overrides), resolve=True)
+    return config
+
+
+def _clearly(overrides: list[str], work: Callable[[], T]) -> T:
+    """What `work` gives; what is wrong with the overrides ends the program with one line."""
+    try:
+        return work()
+    except OverrideParseException as error:
+        _exit(f"{error.override}: cannot be read: {error.args[0].splitlines()[0]}")
+    except HydraException as error:
+        _exit(_explain(error, overrides))
+    except ValueError as error:
+        _exit(str(error))
 
 
 @contextmanager
-def _hydra(config_dir: Path, users: str | None) -> Iterator[None]:
+def _hydra(config_dir: Path, users: str | None = None) -> Iterator[None]:
     """Hydra ready to compose, with the user's own folder (`--config-dir`) if there is one."""
+    _check_own("--config-dir", [users] if users else [], config_dir)
+    _check_own(VARIABLE, own_folders(), config_dir)
     setbase("1.3")
     search = create_config_search_path(str(config_dir))
     if users:
@@ -71,6 +108,16 @@ def _hydra(config_dir: Path, users: str | None) -> Iterator[None]:
         yield
     finally:
         GlobalHydra.instance().clear()
+
+
+def _check_own(origin: str, folders: Sequence[str | Path], config_dir: Path) -> None:
+    """A folder of the user's must be there, and may add to the program's files, not hide behind."""
+    for folder in map(Path, folders):
+        if not folder.is_dir():
+            _exit(f"{origin} {folder}: no such folder")
+        for ours in config_dir.rglob("*.yaml"):
+            if (hidden := folder / ours.relative_to(config_dir)).exists():
+                _exit(f"{hidden}: the program has a file of this name, which would win; rename it")
 
 
 def _try(overrides: list[str]) -> None:

@@ -21,22 +21,25 @@ from attention_audit.schema import Config, Trainer
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
-# Keys whose values no constructor receives as they are.
-ROOT = {
-    "seed": Annotated[int, Field(ge=0, lt=2**32)],
-    "threads": PositiveInt,
+# Keys whose values no constructor receives as they are: of the corpus, and of everything else.
+CORPUS = {
+    "dataset.name": str,
+    "dataset.task": Literal["classification", "qa", "nli"],
+    "dataset.private": bool,
     "limits.train": PositiveInt | None,
     "limits.dev": PositiveInt | None,
     "limits.test": PositiveInt | None,
+}
+ROOT = {
+    "seed": Annotated[int, Field(ge=0, lt=2**32)],
+    "threads": PositiveInt,
+    "save_tokens": bool | None,
     "logger.mode": Literal["offline", "online", "none"],
     "trainer.max_epochs": PositiveInt,
     # A second process of Lightning's would wait for the cell that the first one holds.
     "trainer.devices": Literal[1, "1"] | Annotated[list[NonNegativeInt], Len(1, 1)],
     "encoder.name": str,
     "attention.name": str,
-    "dataset.name": str,
-    "dataset.task": Literal["classification", "qa"],
-    "dataset.private": bool,
     "dataset.epochs": PositiveInt,
     "dataset.batch_size": PositiveInt,
     "dataset.embedding": PositiveInt,
@@ -60,15 +63,11 @@ def check(config: Mapping[str, Any]) -> None:
     Raises:
         ValueError: an unknown key, a missing one, or a value of the wrong type or range.
     """
-    check_schema(config)
+    check_corpus(config)
     for key, kind in ROOT.items():
         _validate(key, kind, _value(config, key))
     from attention_audit.models.training import Training
-    from attention_audit.text import Preparation
 
-    for number, source in enumerate(config["dataset"]["sources"]):
-        check_call(f"dataset.sources[{number}]", source)
-    check_call("dataset.text", config["dataset"]["text"], Preparation)
     check_call("training", config["training"], Training)
     check_call("encoder", config["encoder"], supplied={"embedding"})
     check_call("attention", config["attention"], supplied={"hidden", "query"})
@@ -77,6 +76,18 @@ def check(config: Mapping[str, Any]) -> None:
     check_names("trainer", trainer, _target("trainer", trainer), supplied=TRAINER_OURS)
     for name, analysis in config["analysis"].items():
         check_call(f"analysis.{name}", analysis)
+
+
+def check_corpus(config: Mapping[str, Any]) -> None:
+    """Refuse a resolved configuration whose corpus cannot be read; light, unlike `check`."""
+    check_schema(config)
+    for key, kind in CORPUS.items():
+        _validate(key, kind, _value(config, key))
+    from attention_audit.text import Preparation
+
+    for number, source in enumerate(config["dataset"]["sources"]):
+        check_call(f"dataset.sources[{number}]", source)
+    check_call("dataset.text", config["dataset"]["text"], Preparation)
 
 
 def check_schema(config: Any, schema: Any = Config, key: str = "") -> None:

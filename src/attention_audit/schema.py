@@ -94,6 +94,7 @@ class Config:
     seed: int = MISSING
     threads: int = MISSING
     force: bool = MISSING
+    save_tokens: bool | None = None
     store: str = MISSING
     data_dir: str = MISSING
     cache_dir: str = MISSING

@@ -70,7 +70,8 @@ def show(
     Args:
         cell: a finished cell.
         rows: its summary rows.
-        corpus: of its manifest: source, splits with the rows kept, and classes in label order.
+        corpus: of its manifest: source, splits with the rows kept, classes in label order, and
+            how it differs from the papers' corpus.
         epsilon: of the adversarial search, for the comparison with the published one.
         console: where to print; where it is narrow, the columns least needed are left out.
         legend: say what the quantities mean.
@@ -88,7 +89,7 @@ def show(
     if legend:
         for line in _legend({quantity for quantity, _, _ in groups}, list(known.values())):
             console.print(Text(line))
-    if figures and other:
+    if other and (figures or corpus["differs"]):
         console.print(Text(other))
     console.print(Text(f"stored in {cell.folder}"), soft_wrap=True)
 
@@ -118,7 +119,9 @@ def _title(cell: Cell, corpus: Mapping[str, Any]) -> str:
 
 
 def _other_corpus(dataset: str, corpus: Mapping[str, Any]) -> str | None:
-    """Why the published figures, made on the whole corpus, say nothing about this run."""
+    """Why the published figures, made on the papers' corpus, say nothing about this run."""
+    if corpus["differs"]:
+        return f"no published figures: {corpus['differs']}"
     for statistics in corpus_statistics(dataset):
         for split, sizes in (("train", statistics.train_size), ("test", statistics.test_size)):
             ours, theirs = corpus["splits"][split]["kept"], sum(sizes)

@@ -102,7 +102,7 @@ def _batches(task: str, outputs: int, documents: Sequence[list[int]]) -> list[Ba
             [documents[row] for row in part],
             [ALLOWED[row % 4][0] if task == "qa" else row % outputs for row in part],
             [100 + row for row in part],
-            [[4 + row] * (row % 3) for row in part] if task == "qa" else None,
+            [[4 + row] * (row % 3) for row in part] if task != "classification" else None,
             [ALLOWED[row % 4] for row in part] if task == "qa" else None,
             outputs,
         )
@@ -120,7 +120,7 @@ def bench(tmp_path: Path) -> Callable[..., Bench]:
         encoder: Callable[..., Encoder] = SMALL,
     ) -> Bench:
         torch.manual_seed(2)
-        model = assemble(torch.randn(20, 5), encoder, attention, outputs, question=task == "qa")
+        model = assemble(torch.randn(20, 5), encoder, attention, outputs, query=task != "classification")
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.mul_(3)  # far from an undecided model

@@ -18,7 +18,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*LeafSpec.*is deprecated:FutureWarning"),
     pytest.mark.filterwarnings("ignore:.*does not have many workers"),
 ]
-TASKS = [("classification", 2), ("classification", 3), ("classification", 5), ("qa", 4)]
+TASKS = [
+    *(("classification", 2), ("classification", 3), ("classification", 5)),
+    *(("qa", 4), ("nli", 2), ("nli", 3)),
+]
 QUANTITIES = {
     "correlation": {
         *("tau_gradient", "tau_loo", "tau_gradient_loo", "tau_random"),

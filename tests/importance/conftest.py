@@ -68,16 +68,21 @@ def question_batch() -> Batch:
     return collate(DOCUMENTS, [0, 1, 0, 1, 2], [40, 41, 42, 43, 44], QUERIES, candidates, 4)
 
 
+@pytest.fixture
+def pair_batch() -> Batch:
+    return collate(DOCUMENTS, [0, 1, 0, 1, 2], [40, 41, 42, 43, 44], QUERIES)
+
+
 CELLS = [
     pytest.param((encoder, attention, task), id=f"{encoder}+{attention}+{task}")
     for encoder in ("lstm", "cnn", "average")
     for attention in ("additive", "dot")
-    for task in ("binary", "classes", "answers")
+    for task in ("binary", "classes", "answers", "relations")
 ]
 
 
 @pytest.fixture(params=CELLS)
-def fitted(request, batch, question_batch) -> tuple[AttentionModel, Batch]:
+def fitted(request, batch, question_batch, pair_batch) -> tuple[AttentionModel, Batch]:
     """Every encoder x attention x task with random float64 weights, and a batch for it."""
     encoder, attention, task = request.param
     torch.manual_seed(0)
@@ -89,7 +94,8 @@ def fitted(request, batch, question_batch) -> tuple[AttentionModel, Batch]:
             "average": partial(Average, hidden=8),
         }[encoder],
         {"additive": Additive, "dot": Dot}[attention],
-        {"binary": 2, "classes": 3, "answers": 4}[task],
-        question=task == "answers",
+        {"binary": 2, "classes": 3, "answers": 4, "relations": 3}[task],
+        query=task in ("answers", "relations"),
     )
-    return model.double().eval(), question_batch if task == "answers" else batch
+    batches = {"answers": question_batch, "relations": pair_batch}
+    return model.double().eval(), batches.get(task, batch)

@@ -22,7 +22,7 @@ ENCODERS = {
     "average_tanh": partial(Average, hidden=6, activation="tanh"),
 }
 ATTENTIONS = {"additive": Additive, "dot": Dot, "uniform": Uniform}
-OUTPUTS = {"binary": 2, "classes": 3, "answers": 4}
+OUTPUTS = {"binary": 2, "classes": 3, "answers": 4, "relations": 3}
 ALLOWED = [[0, 1], [1, 2, 3], [0, 3], [0, 1, 2, 3], [2], [1, 3]]
 
 
@@ -35,6 +35,11 @@ class Case:
 
     @property
     def asks(self) -> bool:
+        return self.task in ("answers", "relations")
+
+    @property
+    def narrows(self) -> bool:
+        """Each row names the answers that it may give."""
         return self.task == "answers"
 
     def batch(self, documents: list[list[int]], questions: list[list[int]] | None = None) -> Batch:
@@ -42,13 +47,13 @@ class Case:
         rows = range(len(documents))
         questions = questions or [[4 + row % 9, *range(4, 4 + row % 4)] for row in rows]
         allowed = [ALLOWED[row % len(ALLOWED)] for row in rows]
-        labels = [allowed[row][0] if self.asks else row % OUTPUTS[self.task] for row in rows]
+        labels = [allowed[row][0] if self.narrows else row % OUTPUTS[self.task] for row in rows]
         return collate(
             documents,
             labels,
             [100 + row for row in rows],
             questions if self.asks else None,
-            allowed if self.asks else None,
+            allowed if self.narrows else None,
             OUTPUTS[self.task],
         )
 
@@ -58,6 +63,7 @@ class Case:
         question = candidates = None
         if self.asks:
             question = [batch.query_tokens[row, 1 : batch.query_lengths[row] - 1].tolist()]
+        if self.narrows:
             candidates = [batch.candidates[row].nonzero().flatten().tolist()]
         one = batch.rows(slice(row, row + 1))
         return collate(
@@ -77,7 +83,7 @@ def _case(encoder: str, attention: str, task: str) -> Case:
         ENCODERS[encoder],
         ATTENTIONS[attention],
         OUTPUTS[task],
-        question=task == "answers",
+        query=task in ("answers", "relations"),
     )
     return Case(task, model.double().eval())
 

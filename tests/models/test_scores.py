@@ -118,6 +118,13 @@ def test_answers_have_accuracy_alone():
     assert found == {("accuracy", "overall"): pytest.approx(0.75)}
 
 
+def test_inference_is_scored_as_classes_are():
+    certain, labels = _certain([0, 1, 2, 2, 1, 0], 3), torch.tensor([0, 1, 2, 1, 1, 2])
+    found = _scores("nli", certain, labels)
+    assert found == _scores("classification", certain, labels)
+    assert {"micro_f1", "macro_f1"} <= {quantity for quantity, _ in found}
+
+
 @pytest.mark.parametrize(
     ("task", "classes", "selection"),
     [
@@ -125,6 +132,7 @@ def test_answers_have_accuracy_alone():
         ("classification", 3, "accuracy"),
         ("qa", 2, "accuracy"),
         ("qa", 9, "accuracy"),
+        ("nli", 3, "accuracy"),
     ],
 )
 def test_what_the_epoch_is_chosen_by(task, classes, selection):

@@ -40,7 +40,7 @@ class Dropping(Encoder):
 def _task(classes=2, counts=(30, 10), task="classification", encoder=Average, **settings):
     torch.manual_seed(0)
     model = assemble(
-        torch.randn(12, 4), partial(encoder, hidden=4), Additive, classes, question=task == "qa"
+        torch.randn(12, 4), partial(encoder, hidden=4), Additive, classes, query=task != "classification"
     )
     return AttentionTask(model, task, classes, counts, Training(**settings))
 
@@ -311,9 +311,19 @@ def test_dropout_is_active_in_training_and_in_nothing_else(tmp_path):
     assert seen.epochs
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_pairs_are_not_weighted_by_class(classes):
+    task = _task(classes=classes, counts=(30, 10, 2)[:classes], task="nli")
+    batch = collate([[6, 7], [8]], [0, 1], [0, 1], [[4], [5]])
+    logits = task.model(batch).logits
+    assert logits.shape == (2, classes)
+    likelihood = logits.log_softmax(1)[[0, 1], batch.labels]
+    assert task.loss(logits, batch.labels).item() == pytest.approx(-likelihood.mean().item())
+
+
 def test_answers_learn_their_question():
     torch.manual_seed(0)
-    model = assemble(torch.randn(12, 8), partial(Average, hidden=8), Dot, 4, question=True)
+    model = assemble(torch.randn(12, 8), partial(Average, hidden=8), Dot, 4, query=True)
     task = AttentionTask(model, "qa", 4, (), Training())
     documents = [[6, 7, 8, 9]] * 4
     batch = collate(documents, [0, 1, 2, 3], [0, 1, 2, 3], [[6], [7], [8], [9]])

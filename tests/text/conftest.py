@@ -18,6 +18,7 @@ class TinyCorpus:
     classes: tuple[str, ...] = ("bad", "good")
     source: str = "a test"
     dropped: dict[str, dict[str, int]] = field(default_factory=dict)
+    differs: str = ""
     loads: int = 0
 
     def load(self) -> TinyCorpus:

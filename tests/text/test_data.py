@@ -76,7 +76,7 @@ def test_a_very_long_document_is_a_batch_of_its_own(ready: Ready, corpus: Any) -
 
 QUESTIONS = {
     "text": ["a b c", "b a", "c a"],
-    "query": ["where a ?", None, ""],
+    "query": ["where a ?", "b", "x y"],
     "answer": ["a", "b", "c"],
 }
 CANDIDATES = [["a", "b"], ["b", "unheard"], ["c", "a"]]
@@ -90,8 +90,8 @@ def test_questions_answers_and_candidates(ready: Ready, questions: Any) -> None:
     order = batch.ids.sub(6).tolist()
     assert [answers[label] for label in batch.labels] == ["abc"[row] for row in order]
     allowed = [{a for a, yes in zip(answers, row, strict=True) if yes} for row in batch.candidates]
-    assert allowed == [[{"a", "b"}, {"b"}, {"a", "c"}][row] for row in order]
-    assert [n - 2 for n in batch.query_lengths.tolist()] == [[3, 0, 0][row] for row in order]
+    assert allowed == [[{"a", "b"}, {"b", "unheard"}, {"a", "c"}][row] for row in order]
+    assert [n - 2 for n in batch.query_lengths.tolist()] == [[3, 1, 2][row] for row in order]
     assert module.class_counts == ()
 
 
@@ -99,6 +99,19 @@ def test_without_candidates_every_answer_is_allowed(ready: Ready, questions: Any
     prepared = ready(questions(**QUESTIONS))
     (batch,) = TextDataModule(prepared, prepared.vocabulary, prepared.answers).val_dataloader()
     assert batch.candidates is None
+
+
+def test_pairs_have_a_query_and_a_class(ready: Ready, questions: Any) -> None:
+    columns = QUESTIONS | {"label": [1, 2, 0]}
+    del columns["answer"]
+    prepared = ready(questions(("x", "y", "z"), **columns))
+    module = TextDataModule(prepared, prepared.vocabulary)
+    (batch,) = module.test_dataloader()
+    order = batch.ids.sub(6).tolist()
+    assert batch.labels.tolist() == [[1, 2, 0][row] for row in order]
+    assert [n - 2 for n in batch.query_lengths.tolist()] == [[3, 1, 2][row] for row in order]
+    assert batch.candidates is None
+    assert module.class_counts == (1, 1, 1)
 
 
 def test_answers_of_another_model_are_refused(ready: Ready, questions: Any) -> None:

@@ -25,6 +25,9 @@ def sentences(count: int, words: int = 6) -> Documents:
     return [(" ".join(f"w{(i * 7 + j) % 23}x" for j in range(words)), i % 2) for i in range(count)]
 
 
+SPLITS = ("train", "dev", "test")
+
+
 def all_of(prepared: Prepared, column: str) -> list:
     return [value for name in ("train", "dev", "test") for value in prepared.splits[name][column]]
 
@@ -172,7 +175,7 @@ def test_no_row_is_lost_uncounted(
             r"train split is empty after carving and filtering \(rows dropped: too short 4\)",
         ),
         ({"train": [("a", 0)]}, {}, "train split is empty"),
-        ({"train": sentences(6), "test": [("a", 2)]}, {}, "row test-0: label 2, expected 0 to 1"),
+        ({"train": sentences(6), "test": [("a", 2)]}, {}, "row 'test-0': label 2, expected 0 to 1"),
         ({"train": [("a b", None)] * 5}, {}, "unlabelled 5"),
     ],
 )
@@ -211,12 +214,85 @@ def test_questions_become_tokens_and_answers_words(questions: Make, ready: Ready
 def test_answers_that_cannot_be_given_are_dropped_and_counted(
     questions: Make, ready: Ready
 ) -> None:
-    prepared = ready(asked(questions, ["kitchen", "Mars", None, "the garden", ""]))
-    assert prepared.counts["test"] == {
+    train = asked(questions, ["kitchen"] * 5)
+    other = asked(questions, ["kitchen", "Mars", None, "the garden", ""])
+    train.splits |= {"dev": other.splits["dev"], "test": other.splits["test"]}
+    assert ready(train).counts["test"] == {
         "kept": 1,
         "classes": {},
         "dropped": {"unlabelled": 2, "answer not in vocabulary": 2},
     }
+
+
+def test_an_answer_of_the_train_rows_can_be_given_however_rare(
+    questions: Make, ready: Ready
+) -> None:
+    prepared = ready(asked(questions, ["kitchen", "Yes ", "kitchen"]), min_df=3)
+    assert set(prepared.vocabulary.own) == {"where", "is", "mary", "?", ".", "the", "kitchen", "yes"}
+    assert prepared.counts["train"]["dropped"] == {}
+
+
+def test_where_rows_name_candidates_nothing_else_is_an_answer(
+    questions: Make, ready: Ready
+) -> None:
+    candidates = [["Kitchen", "garden"], ["office", "Garden"], ["garden"]]
+    prepared = ready(asked(questions, ["kitchen", "office", "garden"], candidates=candidates))
+    assert sorted(prepared.answers) == ["garden", "kitchen", "office"]
+    assert len(prepared.vocabulary.own) > 3
+
+
+def pairs(questions: Make, **more: list) -> Any:
+    texts = ["A man sleeps .", "Two dogs run .", "A man sleeps ."]
+    hypotheses = ["He is awake .", "Animals move .", "A man rests ."]
+    columns = {"text": texts, "query": hypotheses, "label": [1, 2, 0], **more}
+    return questions(("neutral", "contradiction", "entailment"), **columns)
+
+
+def test_premise_and_hypothesis_become_tokens(questions: Make, ready: Ready) -> None:
+    prepared = ready(pairs(questions))
+    train = prepared.splits["train"]
+    assert prepared.task == "nli"
+    assert prepared.answers == ()
+    assert train["tokens"][0] == ["a", "man", "sleeps", "."]
+    assert train["query_tokens"][0] == ["he", "is", "awake", "."]
+    assert train["label"][:] == [1, 2, 0]
+    assert "awake" in prepared.vocabulary.own
+    assert prepared.counts["test"]["classes"] == {
+        "neutral": 1,
+        "contradiction": 1,
+        "entailment": 1,
+    }
+
+
+def test_a_pair_without_hypothesis_or_label_is_dropped_and_counted(
+    questions: Make, ready: Ready
+) -> None:
+    texts, labels = ["a b", "b c", "c d", "d e", "e f"], [0, 1, 2, None, 0]
+    broken = pairs(questions, text=texts, query=["x", "y", "z", "x", " "], label=labels)
+    assert ready(broken).counts["dev"]["dropped"] == {"empty": 1, "unlabelled": 1}
+
+
+def test_the_documents_of_a_corpus_are_all_its_texts(questions: Make, ready: Ready) -> None:
+    texts = ["a b c", "d", "e f g"]
+    prepared = ready(pairs(questions, text=texts, query=["x", "y", "z y"]), longer_than=1)
+    assert prepared.counts["train"]["kept"] == 2
+    assert list(prepared.documents()) == [
+        ["a", "b", "c"],
+        ["x"],
+        ["d"],
+        ["y"],
+        ["e", "f", "g"],
+        ["z", "y"],
+    ] * len(SPLITS)
+
+
+def test_a_corpus_says_how_it_differs_also_from_the_cache(
+    corpus: Make, ready: Ready
+) -> None:
+    tiny = corpus(train=sentences(8), dev=sentences(4), test=sentences(4))
+    tiny.differs = "a substitute"
+    assert [ready(tiny).differs, ready(tiny).differs] == ["a substitute"] * 2
+    assert tiny.loads == 1
 
 
 def test_candidates_follow_the_tokens(questions: Make, ready: Ready) -> None:
@@ -237,7 +313,7 @@ def test_evidence_keeps_its_places(questions: Make, ready: Ready) -> None:
 
 def test_evidence_beyond_its_document_is_refused(questions: Make, ready: Ready) -> None:
     marked = questions(("x", "y"), text=["a b", "b a"], label=[0, 1], evidence=[[0], [2]])
-    with pytest.raises(ValueError, match=r"row train-1: evidence \[2\] lies beyond its 2 tokens"):
+    with pytest.raises(ValueError, match=r"row 'train-1': evidence \[2\] lies beyond its 2 tokens"):
         ready(marked)
 
 
@@ -276,7 +352,8 @@ def load():
     rows = {"uid": list("abcdefghijklmnopqrst"), "text": ["It's a b.", "c d"] * 10,
             "label": [0, 1] * 10}
     return SimpleNamespace(
-        splits={"train": Dataset.from_dict(rows)}, classes=("x", "y"), source="s", dropped={}
+        splits={"train": Dataset.from_dict(rows)}, classes=("x", "y"), source="s", dropped={},
+        differs="",
     )
 
 prepared = prepare(Preparation(), load=load, fingerprint="f", cache_dir=Path(sys.argv[1]))

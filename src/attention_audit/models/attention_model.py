@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from attention_audit.batch import PAD, Batch, Encoding, Projection
 from attention_audit.models.attentions import Attention
-from attention_audit.models.decoders import Classification, Decoder, QuestionAnswering
+from attention_audit.models.decoders import Classification, Decoder, WithQuery
 from attention_audit.models.encoders import Encoder
 
 # Finite, so that 0 * logit stays 0 in gradients; exp of it is exactly 0 in float64.
@@ -28,7 +28,7 @@ class Output(NamedTuple):
 class AttentionModel(nn.Module):
     """Encoder x attention x decoder; every analysis uses only the methods below.
 
-    The question of a QA model is read by an embedding and an encoder of its own.
+    A question, or a hypothesis, is read by an embedding and an encoder of its own.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ def assemble(
     encoder: Callable[..., Encoder],
     attention: Callable[..., Attention],
     outputs: int,
-    question: bool = False,
+    query: bool = False,
 ) -> AttentionModel:
     """Build a model from word vectors, the constructors of its parts and the number of classes.
 
@@ -111,15 +111,15 @@ def assemble(
         vectors: initial embedding, trained on; row 0 is padding and stays zero.
         encoder: called as encoder(embedding=width), twice where there is a question.
         attention: called as attention(hidden=H, query=H or None).
-        outputs: number of classes or answers; two classes share one logit.
-        question: the task has a query (question answering).
+        outputs: number of classes or answers; without a query two classes share one logit.
+        query: the task has one: the question, or the hypothesis of inference.
 
     Raises:
         ValueError: an encoder whose `width` is not that of what it returns.
     """
     reader = encoder(embedding=vectors.shape[1])
     _check_width(reader, vectors.shape[1])
-    if not question:
+    if not query:
         decoder: Decoder = Classification(reader.width, 1 if outputs == 2 else outputs)
         return AttentionModel(
             _embedding(vectors), reader, attention(hidden=reader.width, query=None), decoder
@@ -129,7 +129,7 @@ def assemble(
         embedding=_embedding(vectors),
         encoder=reader,
         attention=attention(hidden=reader.width, query=asker.width),
-        decoder=QuestionAnswering(reader.width, asker.width, outputs),
+        decoder=WithQuery(reader.width, asker.width, outputs),
         query_embedding=_embedding(vectors),
         query_encoder=asker,
     )

@@ -48,8 +48,11 @@ class Classification(Decoder):
         return context
 
 
-class QuestionAnswering(Decoder):
-    """W2 tanh(Wp h_a + Wq q), H/2 wide, over the answers (of which a row may allow a part)."""
+class WithQuery(Decoder):
+    """W2 tanh(Wp h_a + Wq q), H/2 wide: over answers (of which a row may allow a part) or classes.
+
+    Two classes have a logit each here, under a softmax.
+    """
 
     linear = False
 

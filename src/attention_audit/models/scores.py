@@ -17,7 +17,7 @@ from torchmetrics.classification import (
     MulticlassStatScores,
 )
 
-Task = Literal["classification", "qa"]
+Task = Literal["classification", "qa", "nli"]
 OVERALL = "overall"
 
 
@@ -33,15 +33,15 @@ class Scores(nn.Module):
     """Accumulates predictions and computes the scores of a task.
 
     Two classes: F1 of each class (class 1 is the positive class: *the* F1), accuracy, macro- and
-    micro-F1, ROC-AUC, PR-AUC. More classes: the same without the two areas. Question answering:
-    accuracy. A class without a single target has no F1, and one-class targets have no areas: they
+    micro-F1, ROC-AUC, PR-AUC. More classes: the same without the two areas; inference likewise.
+    Question answering: accuracy. A class without a single target has no F1, and one-class targets have no areas: they
     are NaN, where torchmetrics says 0.
     """
 
     def __init__(self, task: Task, classes: int) -> None:
         super().__init__()
         metrics: dict[str, Metric] = {"accuracy": MulticlassAccuracy(classes, average="micro")}
-        if task == "classification":
+        if task != "qa":
             metrics |= {
                 "f1": MulticlassF1Score(classes, average="none"),
                 "micro_f1": MulticlassF1Score(classes, average="micro"),

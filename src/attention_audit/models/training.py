@@ -34,8 +34,8 @@ class Training:
     original program does for classification. `reduction` sum instead of mean makes the weight
     decay weaker relative to the loss by the batch size. Epochs before `first_epoch` (from 0) are
     never chosen, unless there are no later ones. `class_weights` balanced: positives weigh
-    N/N_pos - 1 in binary tasks, class c weighs N/(C N_c) otherwise; question answering is never
-    weighted.
+    N/N_pos - 1 in binary tasks, class c weighs N/(C N_c) otherwise; tasks with a query are never
+    weighted, as in the original program.
     """
 
     learning_rate: PositiveFloat = 1e-3
@@ -80,9 +80,9 @@ class AttentionTask(pl.LightningModule):
 
     Args:
         model: the model to fit.
-        task: classification or qa.
+        task: classification, qa (question answering) or nli (inference).
         classes: number of classes or answers, at least 2.
-        class_counts: training instances of each class; not used for qa.
+        class_counts: training instances of each class; only used for classification.
         training: loss and optimiser.
     """
 
@@ -108,7 +108,7 @@ class AttentionTask(pl.LightningModule):
         self.register_buffer("class_weights", self._weights(class_counts), persistent=False)
 
     def _weights(self, counts: Sequence[int]) -> Tensor | None:
-        if self.task == "qa" or self.training_settings.class_weights == "none":
+        if self.task != "classification" or self.training_settings.class_weights == "none":
             return None
         total = sum(counts)
         if len(counts) == 2:

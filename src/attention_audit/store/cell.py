@@ -30,7 +30,7 @@ from attention_audit.store.summary import SETTINGS, SUMMARY_COLUMNS, rows_of
 from attention_audit.store.tables import read_table, write_table
 
 _NAME_AND_HASH = re.compile(r"(\w[\w.\-]*)-([0-9a-f]{8})")
-FORMAT = 1
+FORMAT = 2
 
 
 def identified(identity: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytorch_lightning as pl
 from torch.utils.data import DataLoader, Dataset
@@ -40,9 +41,9 @@ class Documents(Dataset[Batch]):
         words: word ids of each document, without `<sos>` and `<eos>`.
         labels: int64 [rows], class or answer.
         ids: int64 [rows], unique across the splits.
-        queries: word ids of each question, for question answering.
+        queries: word ids of each question or hypothesis, where the task has them.
         candidates: the answers that each row may give, where the corpus names them.
-        answers: how many answers there are, 0 for classification.
+        answers: how many answers there are, 0 unless the task is question answering.
     """
 
     words: Ragged
@@ -88,7 +89,7 @@ class TextDataModule(pl.LightningDataModule):
     Args:
         prepared: the splits.
         vocabulary: words by id.
-        answers: question answering: the answers by label; None for classification.
+        answers: question answering: the answers by label; None for other tasks.
         batch_size: rows of a training batch, at least 1.
         seed: of the training order, at least 0.
         budget: most tokens, padding included, of a dev or test batch.
@@ -198,10 +199,9 @@ def _labels(split: str, given: list[str], answers: tuple[str, ...]) -> np.ndarra
 def _candidates(table: Any, answers: tuple[str, ...] | None) -> Ragged | None:
     if answers is None or "candidates" not in table.column_names:
         return None
-    label = {answer: place for place, answer in enumerate(answers)}
-    rows = [
-        [label[word] for word in words if word in label]
-        for words in table["candidates"].to_pylist()
-    ]
-    flat = np.array([i for row in rows for i in row], dtype=np.int64)
-    return Ragged(flat, _offsets([len(row) for row in rows]))
+    candidates = table["candidates"].combine_chunks()
+    place = pc.index_in(pc.list_flatten(candidates), value_set=pa.array(answers, pa.string()))
+    known = np.asarray(place.is_valid())
+    row = np.asarray(pc.list_parent_indices(candidates))[known]
+    lengths = np.bincount(row, minlength=len(candidates))
+    return Ragged(np.asarray(place.drop_null(), dtype=np.int64), _offsets(lengths))

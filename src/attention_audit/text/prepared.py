@@ -20,6 +20,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class CorpusText:
+    """All texts of a tokenised corpus, before any row is dropped.
+
+    Attributes:
+        key: names the content of the texts.
+        cache_dir: where what is made of them can be kept.
+    """
+
+    key: str
+    cache_dir: Path
+    splits: Mapping[str, Dataset]
+
+    def __call__(self) -> Iterator[list[str]]:
+        """The tokens of each document, and of each question after its document."""
+        for dataset in self.splits.values():
+            for words, query in _texts(dataset):
+                yield words
+                if query:
+                    yield query
+
+
+@dataclass(frozen=True)
 class Prepared:
     """The three splits of a corpus, ready to be encoded.
 
@@ -32,7 +54,11 @@ class Prepared:
         counts: for each split `kept`, `classes` (name -> rows) and `dropped` (reason -> rows).
         vocabulary: the words of the train split (or of the corpus: see `Preparation`), questions
             included.
-        answers: question answering: the words that can be an answer; () for classification.
+        answers: question answering: what can be an answer: the candidates of the train rows where
+            the corpus names candidates, else every word; () for the other tasks.
+        carved: the splits that the source lacks, taken from its train split.
+        differs: why these rows are not those of the papers; "" where they are.
+        documents: every document and every question, for word vectors trained on the corpus.
     """
 
     splits: dict[str, Dataset]
@@ -41,10 +67,37 @@ class Prepared:
     counts: dict[str, dict[str, Any]]
     vocabulary: Vocabulary
     answers: tuple[str, ...]
+    carved: tuple[str, ...]
+    differs: str
+    documents: CorpusText
 
     @property
-    def task(self) -> Literal["classification", "qa"]:
-        return "qa" if "answer" in self.splits["train"].column_names else "classification"
+    def task(self) -> Literal["classification", "qa", "nli"]:
+        columns = self.splits["train"].column_names
+        if "answer" in columns:
+            return "qa"
+        return "nli" if "query_tokens" in columns else "classification"
+
+    def lengths(self, split: str) -> np.ndarray:
+        """int64 [rows]: words of each document of a split."""
+        import pyarrow.compute as pc
+
+        tokens = self.splits[split].with_format("arrow")[:]["tokens"]
+        return np.asarray(pc.list_value_length(tokens), dtype=np.int64)
+
+    def also_in_train(self, split: str) -> int:
+        """Rows of a split whose words (and question's words) a train row has, too."""
+        import pyarrow.compute as pc
+
+        known = pc.is_in(self._whole_texts(split), value_set=self._whole_texts("train"))
+        return pc.sum(known).as_py() or 0
+
+    def _whole_texts(self, split: str) -> Any:
+        import pyarrow.compute as pc
+
+        table = self.splits[split].with_format("arrow")[:]
+        parts = [table[name] for name in ("tokens", "query_tokens") if name in table.column_names]
+        return pc.binary_join_element_wise(*(pc.binary_join(part, " ") for part in parts), "\n")
 
 
 def prepare(
@@ -84,7 +137,7 @@ def prepare(
     for name in SPLITS:
         rows = of_length(splits[name], preparation, dropped[name])
         splits[name] = limited(name, rows, limits.get(name), preparation, dropped[name])
-    return _finished(preparation, corpus, splits, dropped)
+    return _finished(preparation, corpus, splits, dropped, cache_dir)
 
 
 def _finished(
@@ -92,14 +145,20 @@ def _finished(
     corpus: Tokenised,
     splits: dict[str, Rows],
     dropped: dict[str, dict[str, int]],
+    cache_dir: Path,
 ) -> Prepared:
     known = [splits["train"].select()]
     if preparation.vocabulary == "corpus":
         known = list(corpus.splits.values())
-    documents = chain.from_iterable(_documents(dataset) for dataset in known)
-    vocabulary = Vocabulary.from_documents(documents, preparation.min_df)
-    asked = "answer" in splits["train"].dataset.column_names
+    texts = chain.from_iterable(_texts(dataset) for dataset in known)
+    documents = (words + query for words, query in texts)
+    possible = _possible_answers(known)
+    vocabulary = Vocabulary.from_documents(documents, preparation.min_df, possible)
+    columns = splits["train"].dataset.column_names
+    asked = "answer" in columns
     answers = vocabulary.own if asked else ()
+    if "candidates" in columns:
+        answers = tuple(word for word in answers if word in possible)
     if asked:
         splits = {n: _answerable(rows, set(answers), dropped[n]) for n, rows in splits.items()}
     counts = {name: _counts(splits[name], corpus.classes, dropped[name]) for name in SPLITS}
@@ -111,7 +170,17 @@ def _finished(
         for name in ("train", "dev"):
             _refuse_one_class(name, counts[name]["classes"], corpus.source)
     datasets = {name: splits[name].select() for name in SPLITS}
-    return Prepared(datasets, corpus.classes, corpus.source, counts, vocabulary, answers)
+    return Prepared(
+        splits=datasets,
+        classes=corpus.classes,
+        source=corpus.source,
+        counts=counts,
+        vocabulary=vocabulary,
+        answers=answers,
+        carved=tuple(name for name in SPLITS if name not in corpus.splits),
+        differs=corpus.differs,
+        documents=CorpusText(corpus.key, cache_dir, corpus.splits),
+    )
 
 
 def _check_limits(limits: Mapping[str, int | None]) -> None:
@@ -122,24 +191,44 @@ def _check_limits(limits: Mapping[str, int | None]) -> None:
             raise ValueError(f"limits.{name}={limit}: expected at least 1, or null for no limit")
 
 
-def _documents(dataset: Dataset) -> Iterator[list[str]]:
+def _texts(dataset: Dataset) -> Iterator[tuple[list[str], list[str]]]:
+    """The words of each row's document and of its question (none where nothing is asked)."""
     asked = "query_tokens" in dataset.column_names
     for table in dataset.with_format("arrow").iter(batch_size=1000):
         documents = table["tokens"].to_pylist()
         queries = table["query_tokens"].to_pylist() if asked else [[]] * len(documents)
-        yield from (words + query for words, query in zip(documents, queries, strict=True))
+        yield from zip(documents, queries, strict=True)
+
+
+def _possible_answers(known: list[Dataset]) -> set[str]:
+    """Answers, and candidates where rows have them: words of the vocabulary however rare."""
+    import pyarrow.compute as pc
+
+    found: set[str] = set()
+    for dataset in known:
+        table = dataset.with_format("arrow")[:]
+        if "answer" in table.column_names:
+            found.update(pc.unique(table["answer"]).to_pylist())
+        if "candidates" in table.column_names:
+            found.update(pc.unique(pc.list_flatten(table["candidates"])).to_pylist())
+    return found - {None}
 
 
 def _answerable(rows: Rows, answers: set[str], dropped: dict[str, int]) -> Rows:
-    table = rows.select().with_format("arrow")[:]
-    given = table["answer"].to_pylist()
-    strange = np.array([answer not in answers for answer in given], dtype=bool)
-    if "candidates" not in table.column_names:
-        return rows.drop(strange, "answer not in vocabulary", dropped)
-    allowed = table["candidates"].to_pylist()
-    barred = np.array([a not in (c or ()) for a, c in zip(given, allowed, strict=True)], dtype=bool)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = rows.select().with_format("arrow")[:].combine_chunks()
+    known = pc.is_in(table["answer"], value_set=pa.array(sorted(answers), pa.string()))
+    strange = ~np.asarray(known, dtype=bool)
     kept = rows.drop(strange, "answer not in vocabulary", dropped)
-    return kept.drop(barred[~strange], "answer not a candidate", dropped)
+    if "candidates" not in table.column_names:
+        return kept
+    candidates = table["candidates"].combine_chunks()
+    row = pc.list_parent_indices(candidates)
+    named = pc.equal(pc.list_flatten(candidates), pc.take(table["answer"], row))
+    allowed = np.bincount(np.asarray(row), np.asarray(named), minlength=len(strange)) > 0
+    return kept.drop(~allowed[~strange], "answer not a candidate", dropped)
 
 
 def _refuse_empty(name: str, counts: Mapping[str, Any]) -> None:

@@ -30,12 +30,14 @@ class Rows:
         index: int64 [rows], increasing.
         lengths: int64 [rows], words.
         strata: int64 [rows], the class, or 0 for every row with an answer; -1 unlabelled.
+        blank: bool [rows], no word in the document, or in the question where there is one.
     """
 
     dataset: Dataset
     index: np.ndarray
     lengths: np.ndarray
     strata: np.ndarray
+    blank: np.ndarray
 
     @classmethod
     def of(cls, dataset: Dataset) -> Rows:
@@ -48,14 +50,18 @@ class Rows:
         else:
             strata = np.where(np.asarray(table["answer"].is_valid()), 0, _UNLABELLED)
         lengths = np.asarray(pc.list_value_length(table["tokens"]), dtype=np.int64)
-        return cls(dataset, np.arange(len(lengths)), lengths, strata)
+        blank = lengths == 0
+        if "query_tokens" in table.column_names:
+            blank |= np.asarray(pc.list_value_length(table["query_tokens"])) == 0
+        return cls(dataset, np.arange(len(lengths)), lengths, strata, blank)
 
     def __len__(self) -> int:
         return len(self.index)
 
     def where(self, chosen: np.ndarray) -> Rows:
         """The rows where `chosen` (bool [rows]) holds."""
-        return Rows(self.dataset, self.index[chosen], self.lengths[chosen], self.strata[chosen])
+        columns = (self.index, self.lengths, self.strata, self.blank)
+        return Rows(self.dataset, *(column[chosen] for column in columns))
 
     def drop(self, unwanted: np.ndarray, reason: str, dropped: dict[str, int]) -> Rows:
         """The rows where `unwanted` (bool [rows]) does not hold; the others are counted."""
@@ -69,8 +75,8 @@ class Rows:
 
 
 def usable(rows: Rows, dropped: dict[str, int]) -> Rows:
-    """Without the rows that have no word or no label."""
-    rows = rows.drop(rows.lengths == 0, "empty", dropped)
+    """Without the rows that have no word, no question where one is asked, or no label."""
+    rows = rows.drop(rows.blank, "empty", dropped)
     return rows.drop(rows.strata == _UNLABELLED, "unlabelled", dropped)
 
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 _FACTS = "corpus.json"
 
 
 class Corpus(Protocol):
-    """What a reader gives: splits with columns uid, text and label, or query and answer."""
+    """What a reader gives: splits with uid and text, then label, query and answer, or both."""
 
     @property
     def splits(self) -> Mapping[str, Dataset]: ...
@@ -38,16 +38,23 @@ class Corpus(Protocol):
     def source(self) -> str: ...
     @property
     def dropped(self) -> Mapping[str, Mapping[str, int]]: ...
+    @property
+    def differs(self) -> str: ...
 
 
 @dataclass(frozen=True)
 class Tokenised:
-    """A corpus with every row of its own splits as tokens, nothing filtered."""
+    """A corpus with every row of its own splits as tokens, nothing filtered.
 
+    `key` names its content: the corpus, and how it was tokenised.
+    """
+
+    key: str
     splits: dict[str, Dataset]
     classes: tuple[str, ...]
     source: str
     dropped: dict[str, dict[str, int]]
+    differs: str
 
 
 def tokenised(
@@ -99,10 +106,12 @@ def _read_whole(folder: Path) -> Tokenised:
 
     facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
     return Tokenised(
+        key=folder.name,
         splits={name: Dataset.from_file(str(folder / f"{name}.arrow")) for name in facts["splits"]},
         classes=tuple(facts["classes"]),
         source=facts["source"],
         dropped=facts["dropped"],
+        differs=facts["differs"],
     )
 
 
@@ -148,6 +157,7 @@ def _write(preparation: Preparation, corpus: Corpus, folder: Path) -> None:
         "classes": list(corpus.classes),
         "source": corpus.source,
         "dropped": {name: dict(reasons) for name, reasons in corpus.dropped.items()},
+        "differs": corpus.differs,
     }
     (folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
 
@@ -187,6 +197,7 @@ class _Tokenising:
         out = {"id": [self.first + i for i in index], "uid": rows["uid"], "tokens": tokens}
         if "query" in rows:
             out["query_tokens"] = [self._tokens(query) for query in rows["query"]]
+        if "answer" in rows:
             out["answer"] = [self._word(answer) for answer in rows["answer"]]
         else:
             out["label"] = self._labels(rows["label"], rows["uid"])
@@ -210,7 +221,7 @@ class _Tokenising:
         for label, uid in zip(labels, uids, strict=True):
             if label is not None and not 0 <= label < self.classes:
                 raise ValueError(
-                    f"{self.split} split, row {uid}: label {label}, expected 0 to "
+                    f"{self.split} split, row {uid!r}: label {label}, expected 0 to "
                     f"{self.classes - 1}, one of the {self.classes} classes"
                 )
         return labels
@@ -221,7 +232,7 @@ class _Tokenising:
         for places, words, uid in zip(evidence, tokens, uids, strict=True):
             if places and not 0 <= min(places) <= max(places) < len(words):
                 raise ValueError(
-                    f"{self.split} split, row {uid}: evidence {places} lies beyond its "
+                    f"{self.split} split, row {uid!r}: evidence {places} lies beyond its "
                     f"{len(words)} tokens, counted from 0"
                 )
         return [places or [] for places in evidence]
@@ -233,9 +244,8 @@ def _features(rows: Dataset) -> Features:
     word, number = Value("string"), Value("int64")
     columns: dict[str, Any] = {"id": number, "uid": word, "tokens": [word]}
     if "query" in rows.column_names:
-        columns |= {"query_tokens": [word], "answer": word}
-    else:
-        columns["label"] = number
+        columns["query_tokens"] = [word]
+    columns |= {"answer": word} if "answer" in rows.column_names else {"label": number}
     optional = {"candidates": [word], "evidence": [number]}
     return Features(columns | {k: v for k, v in optional.items() if k in rows.column_names})
 

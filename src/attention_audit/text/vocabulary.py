@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,18 +36,24 @@ class Vocabulary:
             raise ValueError(f"vocabulary lists {word!r} more than once")
 
     @classmethod
-    def from_documents(cls, documents: Iterable[Sequence[str]], min_df: int = 1) -> Vocabulary:
+    def from_documents(
+        cls,
+        documents: Iterable[Sequence[str]],
+        min_df: int = 1,
+        always: Collection[str] = (),
+    ) -> Vocabulary:
         """The words found in at least `min_df` documents, the most widespread first.
 
-        Words that are equally widespread stand in alphabetical order, so that the ids depend on
+        The words of `always` are kept however rare they are. Words that are equally widespread stand in alphabetical order, so that the ids depend on
         the documents only, not on their order.
         """
         frequency: Counter[str] = Counter()
         for document in documents:
             frequency.update(set(document))
-        ranked = sorted(frequency.items(), key=lambda item: (-item[1], item[0]))
-        words = (word for word, n in ranked if n >= min_df and word not in SPECIAL_TOKENS)
-        return cls((*SPECIAL_TOKENS, *words))
+        kept = {word for word, n in frequency.items() if n >= min_df} | set(always)
+        kept -= set(SPECIAL_TOKENS)
+        ranked = sorted(kept, key=lambda word: (-frequency[word], word))
+        return cls((*SPECIAL_TOKENS, *ranked))
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Vocabulary:
