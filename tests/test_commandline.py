@@ -46,7 +46,7 @@ TYPOS = {
     "seed=one": "seed: Value 'one'",
     "seed.first=1": "seed",
     "limits.train=few": "limits.train: Value 'few'",
-    "dataset=csv,sst": "add --multirun",
+    "dataset=files,sst": "add --multirun",
     # what cannot be read
     "encoder": "encoder: cannot be read",
     "encoder=lstm=3": "encoder=lstm=3: cannot be read",

@@ -28,7 +28,7 @@ EVERY = [(group, option) for group in GROUPS for option in options(group)]
 
 def needs(group: str, option: str) -> list[str]:
     """What an option must be told besides."""
-    return VECTORS if group == "vectors" and option != "none" else []
+    return VECTORS if group == "vectors" and option in ("glove", "fasttext") else []
 
 
 def test_the_groups_are_found():
@@ -162,7 +162,10 @@ def test_the_schema_knows_every_key_of_the_configuration(composed):
     assert set(config) == set(Config.__dataclass_fields__)
 
 
-def test_more_than_one_device_is_refused(composed):
-    with pytest.raises(ValueError, match=r"trainer.devices: found 2"):
-        check(composed("trainer.devices=2"))
-    check(composed("trainer.devices=[0]"))
+def test_several_devices_are_processes_of_one_program(composed):
+    for strategy in ("auto", "ddp_spawn", "ddp_fork"):
+        check(composed("trainer.devices=2", f"trainer.strategy={strategy}"))
+    with pytest.raises(ValueError, match=r"trainer.strategy=ddp: .* for each of the 2 devices"):
+        check(composed("trainer.devices=[0,1]", "trainer.strategy=ddp"))
+    with pytest.raises(ValueError, match=r"trainer.devices: found 0"):
+        check(composed("trainer.devices=0"))

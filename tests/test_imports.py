@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "callbacks": {"batch", "importance", "counterfactual", "diagnostics", "measures", "store"},
     "schema": set(),
     # Checks settings against the signatures of what will receive them.
-    "configuration": {"models", "text", "schema"},
+    "configuration": {"models", "text", "schema", "trainer"},
     "commandline": {"configuration"},
     "tracking": {"store"},
     "terminal": {"published", "store"},

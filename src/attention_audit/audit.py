@@ -11,6 +11,7 @@ from hydra.utils import instantiate
 
 from attention_audit.cell import Fitted, Place, fit_or_load, locate
 from attention_audit.configuration import check
+from attention_audit.privacy import discreet, saves_tokens
 from attention_audit.store import Cell, Store
 from attention_audit.trainer import guarded, make_trainer
 
@@ -42,7 +43,7 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     with place.cell.lock():
         if config["force"]:
             place.cell.discard()
-        if not _finished(place.cell, analyses):
+        if not _finished(config, place.cell, analyses):
             _work(config, place, analyses, sweep)
         _report(config, place.cell, analyses, legend=sweep is None)
     return place.cell
@@ -52,11 +53,12 @@ def is_done(config: Mapping[str, Any]) -> bool:
     """Whether the cell and all its analyses are in the store; checks the configuration first."""
     check(config)
     cell = locate(config).cell
-    return not config["force"] and _finished(cell, _analyses(config, cell))
+    return not config["force"] and _finished(config, cell, _analyses(config, cell))
 
 
-def _finished(cell: Cell, analyses: Sequence[AnalysisCallback]) -> bool:
-    if cell.status().state != "fitted" or not (cell.folder / "metrics.json").exists():
+def _finished(config: Mapping[str, Any], cell: Cell, analyses: Sequence[AnalysisCallback]) -> bool:
+    needed = ["metrics.json", *(["tokens.parquet"] if saves_tokens(config) else [])]
+    if cell.status().state != "fitted" or not all((cell.folder / n).exists() for n in needed):
         return False
     return all(analysis.stored.done for analysis in analyses)
 
@@ -65,7 +67,8 @@ def _analyses(config: Mapping[str, Any], cell: Cell) -> list[AnalysisCallback]:
     analyses = []
     for node in config["analysis"].values():
         analysis: AnalysisCallback = instantiate(node)
-        analysis.place(cell, {key: value for key, value in node.items() if key != "_target_"})
+        settings = {key: value for key, value in node.items() if key != "_target_"}
+        analysis.place(cell, settings, saves_tokens(config))
         analyses.append(analysis)
     return analyses
 
@@ -84,7 +87,8 @@ def _work(
     with _failure_kept(cell), _logged(cell), tracked(config, cell, sweep) as logger:
         fitted = fit_or_load(config, place, logger)
         cell.set_running()
-        _analyse(config, cell, fitted, [one for one in analyses if not one.stored.done])
+        with discreet(config["dataset"]["private"]):
+            _analyse(config, cell, fitted, [one for one in analyses if not one.stored.done])
         publish(logger, cell, {one.name: one.histograms for one in analyses})
         Store(cell.root).write_summary()
     # Said last: a cell is finished once its W&B run is, too.
@@ -100,10 +104,13 @@ def _analyse(
     rows = {row["id"]: row for row in test}
     names = ", ".join(analysis.name for analysis in pending)
     _log.info("analysing %d test instances: %s", len(rows), names or "predictions only")
+    predictions = StorePredictions(
+        cell, rows, config["budget"]["resamples"], tokens=saves_tokens(config)
+    )
     with guarded():
-        make_trainer(
-            config, [StorePredictions(cell, rows, config["budget"]["resamples"]), *pending]
-        ).test(fitted.task, datamodule=fitted.data, verbose=False)
+        make_trainer(config, [predictions, *pending]).test(
+            fitted.task, datamodule=fitted.data, verbose=False
+        )
 
 
 @contextmanager

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from hydra.utils import instantiate
 
 from attention_audit.corpora import Source, choose
+from attention_audit.privacy import discreet
 from attention_audit.store import Cell, Store, fingerprint
-from attention_audit.trainer import guarded, make_trainer
+from attention_audit.trainer import device_count, guarded, make_trainer
 
 if TYPE_CHECKING:
     import pytorch_lightning as pl
@@ -97,7 +98,8 @@ def _identity(config: Mapping[str, Any]) -> dict[str, Any]:
     whole = ("encoder", "attention", "training", "limits", "seed")
     return {
         "dataset": dataset,
-        "trainer": {k: v for k, v in config["trainer"].items() if k not in WEIGHTLESS},
+        "trainer": {k: v for k, v in config["trainer"].items() if k not in WEIGHTLESS}
+        | {"devices": device_count(config)},
         **{key: config[key] for key in whole},
     }
 
@@ -118,7 +120,8 @@ def fit_or_load(
     prepared = prepare_corpus(config, place.source, place.corpus)
     # Only now: what preparing draws depends on what is cached.
     pl.seed_everything(config["seed"], workers=True, verbose=False)
-    task, data, embeddings = build(config, prepared)
+    with discreet(config["dataset"]["private"]):
+        task, data, embeddings = build(config, prepared)
     if place.cell.is_fitted:
         _log.info("%s: fitted before", place.cell.folder)
         _check_vocabulary(place.cell, prepared)
@@ -134,18 +137,19 @@ def prepare_corpus(config: Mapping[str, Any], source: Source, content: str) -> P
     """The corpus of a configuration, tokenised, split and filtered; logs what was dropped."""
     from attention_audit.text import Preparation, prepare
 
-    prepared = prepare(
-        Preparation(**config["dataset"]["text"]),
-        load=source.load,
-        fingerprint=content,
-        cache_dir=Path(config["cache_dir"]),
-        limits=config["limits"],
-    )
-    if prepared.task != config["dataset"]["task"]:
-        raise ValueError(
-            f"dataset.task={config['dataset']['task']}: the rows of {prepared.source} are those of "
-            f"{prepared.task}; set dataset.task={prepared.task}"
+    with discreet(config["dataset"]["private"]):
+        prepared = prepare(
+            Preparation(**config["dataset"]["text"]),
+            load=source.load,
+            fingerprint=content,
+            cache_dir=Path(config["cache_dir"]),
+            limits=config["limits"],
         )
+        if prepared.task != config["dataset"]["task"]:
+            raise ValueError(
+                f"dataset.task={config['dataset']['task']}: the rows of {prepared.source} are "
+                f"those of {prepared.task}; set dataset.task={prepared.task}"
+            )
     for split, counts in prepared.counts.items():
         dropped = ", ".join(f"{n} {reason}" for reason, n in counts["dropped"].items() if n)
         classes = ", ".join(f"{name} {n}" for name, n in counts["classes"].items())
@@ -206,6 +210,9 @@ def fit(
     started = time.monotonic()
     # The best epoch is written first, so that the last one's file never knows of more than it.
     epochs = [EpochCheckpoint(cell.folder, BEST, SELECTION), EpochCheckpoint(cell.folder, LAST)]
+    if device_count(config) > 1 and logger is not None:
+        _log.info("several devices: epochs are not logged, only what is found after the fit")
+        logger = None
     trainer = make_trainer(config, epochs, logger, WholeCheckpoints(cell.write_file))
     with guarded():
         trainer.fit(task, datamodule=data, ckpt_path=_resumable(cell), weights_only=True)
@@ -232,7 +239,7 @@ def _keep(
     """Turn a finished fit into the cell's lasting files; `fitted` is said last."""
     from attention_audit.models.checkpoints import save
 
-    cell = place.cell
+    cell, private = place.cell, config["dataset"]["private"]
     best = _read(cell.folder / BEST, "delete it and run again, to fit from the start")
     save(cell.write_file, CHECKPOINT, {"state_dict": best["state_dict"]})
     cell.write_json("vocabulary", prepared.vocabulary.to_dict())
@@ -242,22 +249,22 @@ def _keep(
             "source": prepared.source,
             "train_rows": prepared.counts["train"]["kept"],
             "epochs": config["trainer"]["max_epochs"],
-            "vectors": Path(config["vectors"].get("path", "random")).name,
+            "vectors": _vectors_name(config["vectors"]),
         },
         "corpus": {
             "source": prepared.source,
             "differs": prepared.differs,
-            "private": config["dataset"]["private"],
+            "private": private,
             "fingerprint": place.corpus,
             "classes": prepared.classes,
-            "answers": prepared.answers,
+            "answers": () if private else prepared.answers,
             "splits": prepared.counts,
             "vocabulary": len(prepared.vocabulary),
         },
         "vectors": {
             "found": embeddings.found,
             "coverage": embeddings.coverage,
-            "missing": embeddings.missing,
+            "missing": () if private else embeddings.missing,
         },
         "best_epoch": int(best["epoch"]) + 1,
         "fit_seconds": round(seconds, 2),
@@ -269,6 +276,13 @@ def _keep(
     cell.set_fitted()
     for name in (BEST, LAST):
         (cell.folder / name).unlink(missing_ok=True)
+
+
+def _vectors_name(vectors: Mapping[str, Any]) -> str:
+    """A file's name, else what the vectors are."""
+    if "path" in vectors:
+        return Path(vectors["path"]).name
+    return str(instantiate(vectors).identity()["reader"])
 
 
 def _versions() -> dict[str, str]:

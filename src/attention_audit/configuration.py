@@ -18,6 +18,7 @@ from hydra._internal.utils import _locate
 from pydantic import Field, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from attention_audit.schema import Config, Trainer
+from attention_audit.trainer import TOGETHER, device_count
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
@@ -36,8 +37,7 @@ ROOT = {
     "save_tokens": bool | None,
     "logger.mode": Literal["offline", "online", "none"],
     "trainer.max_epochs": PositiveInt,
-    # A second process of Lightning's would wait for the cell that the first one holds.
-    "trainer.devices": Literal[1, "1"] | Annotated[list[NonNegativeInt], Len(1, 1)],
+    "trainer.devices": PositiveInt | Annotated[list[NonNegativeInt], Len(1)],
     "encoder.name": str,
     "attention.name": str,
     "dataset.epochs": PositiveInt,
@@ -74,6 +74,11 @@ def check(config: Mapping[str, Any]) -> None:
     check_call("vectors", config["vectors"])
     trainer = config["trainer"]
     check_names("trainer", trainer, _target("trainer", trainer), supplied=TRAINER_OURS)
+    if device_count(config) > 1 and trainer["strategy"] not in ("auto", *TOGETHER):
+        raise ValueError(
+            f"trainer.strategy={trainer['strategy']}: would start the program again for each of "
+            f"the {device_count(config)} devices; expected auto or one of {', '.join(TOGETHER)}"
+        )
     for name, analysis in config["analysis"].items():
         check_call(f"analysis.{name}", analysis)
 

@@ -15,6 +15,10 @@ from hydra.utils import instantiate
 if TYPE_CHECKING:
     import pytorch_lightning as pl
 
+# Lightning's strategies whose processes are children of this one. Others start the program again,
+# and that would wait for the cell that this process holds.
+TOGETHER = ("ddp_spawn", "ddp_fork")
+
 
 def make_trainer(
     config: Mapping[str, Any],
@@ -22,10 +26,21 @@ def make_trainer(
     logger: pl.loggers.Logger | None = None,
     checkpoints: pl.plugins.CheckpointIO | None = None,
 ) -> pl.Trainer:
-    """The Lightning Trainer of the configuration; its progress bar is for terminals only."""
+    """The Lightning Trainer of the configuration; its progress bar is for terminals only.
+
+    Several devices share a fit only (the trainer that is given `checkpoints`), each in a process
+    of its own, whose batches count separately; what is analysed after it is analysed on one.
+    """
+    settings = dict(config["trainer"])
+    if device_count(config) > 1 and checkpoints is None:
+        settings |= {"devices": 1, "strategy": "auto"}
+    elif device_count(config) > 1:
+        settings |= {"use_distributed_sampler": False}  # batches are shared out by our sampler
+        if settings["strategy"] == "auto":
+            settings["strategy"] = TOGETHER[0]
     with quiet():
         trainer: pl.Trainer = instantiate(
-            config["trainer"],
+            settings,
             callbacks=list(callbacks),
             logger=logger or False,
             enable_checkpointing=checkpoints is not None,
@@ -38,6 +53,12 @@ def make_trainer(
             log_every_n_steps=1,
         )
     return trainer
+
+
+def device_count(config: Mapping[str, Any]) -> int:
+    """How many devices fit a model together."""
+    devices = config["trainer"]["devices"]
+    return len(devices) if isinstance(devices, (list, tuple)) else int(devices)
 
 
 @contextmanager

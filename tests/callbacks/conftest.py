@@ -120,7 +120,9 @@ def bench(tmp_path: Path) -> Callable[..., Bench]:
         encoder: Callable[..., Encoder] = SMALL,
     ) -> Bench:
         torch.manual_seed(2)
-        model = assemble(torch.randn(20, 5), encoder, attention, outputs, query=task != "classification")
+        model = assemble(
+            torch.randn(20, 5), encoder, attention, outputs, query=task != "classification"
+        )
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.mul_(3)  # far from an undecided model

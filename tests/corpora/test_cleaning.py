@@ -24,5 +24,17 @@ def test_line_breaks_become_spaces() -> None:
     assert clean("one<br /><br/>two<BR>three < four", "line_breaks") == "one  two three < four"
 
 
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ("It's  2-1,\n\tJos\xe9 -- (a_b)!", "It s 2 1 José a_b"),
+        ("\xa0... *** \x85", ""),
+        ("___", "___"),
+    ],
+)
+def test_words_only(raw: str, words: str) -> None:
+    assert clean(raw, "words_only") == words
+
+
 def test_none_keeps_the_text() -> None:
     assert clean("a <br /> B", "none") == "a <br /> B"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,14 @@ from omegaconf import OmegaConf
 
 from attention_audit.corpora import Source, choose
 from attention_audit.corpora.babi import BabiFiles
+from attention_audit.corpora.files import Files
 from attention_audit.corpora.folders import LabelledFolders
 from attention_audit.corpora.hub import Hub
 from attention_audit.corpora.simulator import Simulator
-from attention_audit.corpora.tables import Table
 from attention_audit.corpora.treebank import Treebank
 
 CONF = Path(__file__).parents[2] / "conf" / "dataset"
-NAMES = ("sst", "imdb", "babi_1", "planted", "csv")
+NAMES = sorted(path.stem for path in CONF.glob("*.yaml"))
 
 
 def dataset(name: str, data_dir: Path, overrides: dict[str, Any] | None = None) -> Any:
@@ -37,24 +39,48 @@ def test_sources_accept_their_parameters(name: str, tmp_path: Path) -> None:
     assert [source.identity()["version"] for source in sources(name, tmp_path)]
 
 
-@pytest.mark.parametrize(("name", "kind"), [("sst", Hub), ("imdb", Hub), ("babi_1", Simulator)])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, Hub) for name in ("sst", "imdb", "20news", "agnews", "ade", "snli")),
+        *((name, Simulator) for name in NAMES if name.startswith("babi")),
+    ],
+)
 def test_without_files_the_last_resort_is_taken(name: str, kind: type, tmp_path: Path) -> None:
     assert isinstance(choose(sources(name, tmp_path)), kind)
 
 
-def test_a_csv_without_a_path_says_how_to_give_one(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"dataset\.path=FILE\.csv"):
-        choose(sources("csv", tmp_path))
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("adr", "only its authors give it out: dataset=ade is a public substitute"),
+        ("cnn", "train.txt"),
+        ("diabetes", "NOTEEVENTS.csv"),
+        ("anemia", "DIAGNOSES_ICD.csv"),
+        ("files", "dataset.path=FILE or FOLDER"),
+        ("hub", "dataset.path=OWNER/NAME"),
+    ],
+)
+def test_what_is_nowhere_says_what_would_serve(name: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=re.escape(said)):
+        choose(sources(name, tmp_path))
 
 
-def test_a_csv_takes_all_its_options_from_the_top(tmp_path: Path) -> None:
+def test_a_file_takes_all_its_options_from_the_top(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     file.write_text("body;kind;fold\na;x;train\nb;y;train\nc;x;dev\n")
     options = {"text_column": "body", "label_column": "kind", "split_column": "fold"}
     options |= {"delimiter": ";", "path": str(file), "name": "own", "classes": ["y", "x"]}
-    corpus = choose(sources("csv", tmp_path, options)).load()
+    corpus = choose(sources("files", tmp_path, options)).load()
     assert corpus.classes == ("y", "x")
     assert corpus.splits["dev"]["text"][:] == ["c"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("files", Files), ("hub", Hub)])
+def test_every_option_of_the_users_own_is_one_at_the_top(name: str, kind: type) -> None:
+    [source] = OmegaConf.load(CONF / f"{name}.yaml").sources
+    ours = {"self", "cleaning", "differs", "missing_hint", "instead"}
+    assert set(source) - {"_target_"} == set(inspect.signature(kind).parameters) - ours
 
 
 def test_real_files_win(data: Path) -> None:
@@ -68,7 +94,7 @@ def test_the_sst_table_serves_where_the_trees_are_not(data: Path, tmp_path: Path
     (tmp_path / "sst").mkdir()
     (tmp_path / "sst" / "sst_dataset.csv").symlink_to(data / "sst" / "sst_dataset.csv")
     source = choose(sources("sst", tmp_path))
-    assert isinstance(source, Table)
+    assert isinstance(source, Files)
     corpus = source.load()
     assert corpus.classes == ("negative", "positive")
     assert {split: len(rows) for split, rows in corpus.splits.items()} == {
@@ -76,3 +102,18 @@ def test_the_sst_table_serves_where_the_trees_are_not(data: Path, tmp_path: Path
         "dev": 872,
         "test": 1821,
     }
+
+
+def test_agnews_has_as_many_of_both_as_published(data: Path) -> None:
+    corpus = choose(sources("agnews", data, {"train": "train_first2000.csv"})).load()
+    assert corpus.splits["test"]["label"][:].count(0) == 1900
+    assert len(corpus.splits["test"]) == 3800
+    assert corpus.dropped["test"] == {"other class": 3800}
+    assert corpus.splits["test"]["text"][0].startswith("Unions")
+
+
+def test_snli_has_as_many_of_each_as_published(data: Path) -> None:
+    corpus = choose(sources("snli", data)).load()
+    assert corpus.classes == ("neutral", "contradiction", "entailment")
+    labels = corpus.splits["test"]["label"][:]
+    assert [labels.count(number) for number in range(3)] == [3219, 3237, 3368]

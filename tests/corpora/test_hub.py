@@ -19,20 +19,20 @@ import pytest
 from attention_audit.corpora.hub import Hub, answers
 
 SST = {
-    "repository": "SetFit/sst2",
+    "path": "SetFit/sst2",
     "splits": {"train": "train", "dev": "validation", "test": "test"},
     "label_text_column": "label_text",
     "label_names": ["negative", "positive"],
-    "classes": ["negative", "positive"],
+    "classes": {"negative": "negative", "positive": "positive"},
     "cleaning": "treebank",
     "instead": "train.txt in data/sst",
 }
 IMDB = {
-    "repository": "stanfordnlp/imdb",
+    "path": "stanfordnlp/imdb",
     "configuration": "plain_text",
     "splits": {"train": "train", "test": "test"},
     "label_names": ["neg", "pos"],
-    "classes": ["negative", "positive"],
+    "classes": {"neg": "negative", "pos": "positive"},
     "cleaning": "line_breaks",
 }
 PROGRAM = """
@@ -161,10 +161,10 @@ def test_what_moved_is_refused_with_one_line(hub: Any, tmp_path: Path) -> None:
     cases = [
         (SST, "found the labels positive, negative, expected negative, positive"),
         (IMDB, "found the splits train, unsupervised, expected test too"),
-        (IMDB | {"splits": {"train": "unsupervised"}}, "'unsupervised' has no labelled row"),
-        (IMDB | {"splits": {"train": "train"}, "text_column": "body"}, "expected body too"),
+        (IMDB | {"splits": {"train": "unsupervised"}}, "the train split has no labelled row"),
+        (IMDB | {"splits": {"train": "train"}, "text_column": "body"}, "column 'body' is missing"),
         (IMDB | {"configuration": "raw"}, "raw"),
-        (IMDB | {"repository": "stanfordnlp/gone"}, "stanfordnlp/gone"),
+        (IMDB | {"path": "stanfordnlp/gone"}, "stanfordnlp/gone"),
         (SST | {"revision": "v9"}, "v9"),
     ]
     reports, _ = load_all(tmp_path, hub.endpoint, [parameters for parameters, _ in cases])
@@ -199,3 +199,137 @@ def test_choosing_costs_no_network(monkeypatch: pytest.MonkeyPatch, nobody: str)
     source = Hub(**SST)
     assert source.missing() is None
     assert source.files() == []
+    assert not source.cached()
+
+
+def test_a_repository_has_to_be_named() -> None:
+    assert "dataset.path=OWNER/NAME" in str(Hub(None).missing())
+
+
+def tables(splits: dict[str, list[dict[str, Any]]], **names: list[str]) -> dict[str, bytes]:
+    """A repository of one Parquet file a split; `names` are the labels' by column."""
+    classes = "".join(
+        f"  - name: {column}\n    dtype:\n      class_label:\n        names:\n"
+        + "".join(f"          '{n}': {name}\n" for n, name in enumerate(of))
+        for column, of in names.items()
+    )
+    others = [name for name in next(iter(splits.values()))[0] if name not in names]
+    texts = "".join(f"  - name: {name}\n    dtype: string\n" for name in others)
+    listed = "".join(f"  - split: {s}\n    path: data/{s}.parquet\n" for s in splits)
+    card = "---\nconfigs:\n- config_name: default\n  data_files:\n" + listed
+    if names:
+        card += f"dataset_info:\n  features:\n{texts}{classes}"
+    files = {"README.md": (card + "---\n").encode()}
+    for split, rows in splits.items():
+        buffer = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist(rows), buffer)
+        files[f"data/{split}.parquet"] = buffer.getvalue()
+    return files
+
+
+def shapes(hub: Any) -> None:
+    """Repositories in the shapes of those that the datasets' YAMLs name."""
+    relations = ["entailment", "neutral", "contradiction"]
+    pairs = [{"premise": "a", "hypothesis": f"h{n}", "label": n} for n in (0, 1, 2, -1)]
+    topics = ["World", "Sports", "Business", "Sci/Tech"]
+    news = [{"text": f"title {n} description", "label": n} for n in (2, 0, 1, 3)]
+    groups = [(9, "rec.sport.baseball"), (10, "rec.sport.hockey"), (0, "alt.atheism")]
+    posts = [{"text": f"post!! {n}", "label": n, "label_text": name} for n, name in groups]
+    effects = [{"text": f"rash {n}", "label": n % 2} for n in range(4)]
+    hub.repositories |= {
+        "stanfordnlp/snli": tables(
+            dict.fromkeys(("train", "validation", "test"), pairs), label=relations
+        ),
+        "fancyzhx/ag_news": tables({"train": news, "test": news}, label=topics),
+        "SetFit/20_newsgroups": tables({"train": posts, "test": posts[:2]}),
+        "ade-benchmark-corpus/ade_corpus_v2": tables(
+            {"train": effects}, label=["Not-Related", "Related"]
+        ),
+    }
+
+
+SNLI = {
+    "path": "stanfordnlp/snli",
+    "splits": {"train": "train", "dev": "validation", "test": "test"},
+    "task": "nli",
+    "label_names": ["entailment", "neutral", "contradiction"],
+    "classes": ["neutral", "contradiction", "entailment"],
+}
+NEWS = {
+    "path": "fancyzhx/ag_news",
+    "label_names": ["World", "Sports", "Business", "Sci/Tech"],
+    "classes": {"World": "world", "Business": "business"},
+    "differs": "other texts",
+}
+POSTS = {
+    "path": "SetFit/20_newsgroups",
+    "splits": {"train": ["train", "test"]},
+    "label_text_column": "label_text",
+    "classes": {"rec.sport.baseball": "baseball", "rec.sport.hockey": "hockey"},
+    "cleaning": "words_only",
+}
+ADE = {
+    "path": "ade-benchmark-corpus/ade_corpus_v2",
+    "label_names": ["Not-Related", "Related"],
+    "classes": {"Not-Related": "not related", "Related": "related"},
+}
+
+
+def test_every_shape_of_repository_is_read(hub: Any, tmp_path: Path) -> None:
+    shapes(hub)
+    (snli, news, posts, ade), _ = load_all(tmp_path, hub.endpoint, [SNLI, NEWS, POSTS, ADE])
+    # The papers number the relations in another order than the repository.
+    assert snli["splits"]["test"]["label"] == [2, 0, 1]
+    assert snli["splits"]["test"]["query"] == ["h0", "h1", "h2"]
+    assert snli["dropped"]["dev"] == {"unlabelled": 1}
+    assert news["classes"] == ["world", "business"]
+    assert news["splits"]["train"]["label"] == [1, 0]
+    assert news["dropped"]["test"] == {"other class": 2}
+    assert posts["splits"] == {
+        "train": {
+            "uid": ["train-0", "train-1", "test-0", "test-1"],
+            "text": ["post 9", "post 10"] * 2,
+            "label": [0, 1] * 2,
+        }
+    }
+    assert posts["dropped"] == {"train": {"other class": 1}}
+    assert ade["splits"]["train"]["label"] == [0, 1, 0, 1]
+
+
+def test_without_settings_splits_and_classes_are_the_repositorys(hub: Any, tmp_path: Path) -> None:
+    shapes(hub)
+    questions = [{"passage": "a b", "question": "c", "answer": "b", "candidates": ["a", "b"]}]
+    hub.repositories["some/questions"] = tables({"train": questions, "valid": questions})
+    cases = [
+        {"path": "stanfordnlp/snli", "task": "nli"},
+        {"path": "some/questions", "task": "qa"},
+    ]
+    (snli, asked), _ = load_all(tmp_path, hub.endpoint, cases)
+    assert snli["classes"] == ["entailment", "neutral", "contradiction"]
+    assert sorted(snli["splits"]) == ["dev", "test", "train"]
+    assert sorted(asked["splits"]) == ["dev", "train"]
+    assert asked["splits"]["dev"]["candidates"] == [["a", "b"]]
+
+
+def test_a_test_split_without_labels_is_refused_and_those_with_labels_named(
+    hub: Any, tmp_path: Path
+) -> None:
+    rows = [{"sentence": f"s{n}", "label": n % 2} for n in range(4)]
+    hidden = [row | {"label": -1} for row in rows]
+    glue = {"train": rows, "validation": rows, "test": hidden}
+    hub.repositories["nyu-mll/glue"] = tables(glue, label=["negative", "positive"])
+    case = {"path": "nyu-mll/glue", "text_column": "sentence"}
+    refused = load(tmp_path, hub.endpoint, case)
+    assert "the test split has no labelled row" in refused["error"]
+    assert refused["error"].endswith("splits with labels: train, dev")
+
+
+def test_a_repository_of_a_script_is_refused_with_what_to_do(hub: Any, tmp_path: Path) -> None:
+    hub.repositories["some/script"] = {
+        "script.py": b"raise SystemExit('a script was run')",
+        "README.md": b"---\nlicense: mit\n---\n",
+    }
+    refused = load(tmp_path, hub.endpoint, {"path": "some/script", "instead": "a.csv in data"})
+    assert "a script of its own, which is never run" in refused["error"]
+    assert "put a.csv in data, or set revision=refs/convert/parquet" in refused["error"]
+    assert "a script was run" not in refused["stderr"]

@@ -1,195 +1,182 @@
+"""The formats that tables come in: the same rows, whatever they are written as."""
+
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from attention_audit.corpora import Corpus
-from attention_audit.corpora.tables import Table
+from attention_audit.corpora.files import Files
+
+ROWS = [
+    {"text": 'a "quoted", text', "label": "x"},
+    {"text": "two\nlines", "label": "y"},
+    {"text": "naïve", "label": "x"},
+]
+CSV = 'text,label\n"a ""quoted"", text",x\n"two\nlines",y\nnaïve,x\n'
 
 
-def table(folder: Path, content: str | bytes, name: str = "own.csv", **options: Any) -> Table:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return Table(path, **options)
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+        return path
+    content = CSV
+    if "json" in name:
+        content = "\n".join(map(json.dumps, rows))
+    elif ".csv" not in name:
+        content = "\n".join(line.replace(",", "\t") for line in CSV.split("\n"))
+        content = content.replace('quoted""\t', 'quoted"",')
+    data = content.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
 
 
-def rows(corpus: Corpus, split: str = "train") -> list[tuple[str, str, int]]:
-    columns = corpus.splits[split]
-    return list(zip(columns["uid"], columns["text"], columns["label"], strict=True))
+def texts(corpus: Corpus, split: str = "train") -> list[tuple[str, int]]:
+    rows = corpus.splits[split]
+    return list(zip(rows["text"], rows["label"], strict=True))
 
 
-def refused(source: Table, error: type[Exception] = ValueError) -> str:
+def refused(source: Files, error: type[Exception] = ValueError) -> str:
     with pytest.raises(error) as caught:
         source.load()
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
-def test_quotes_line_ends_mark_and_literal_texts(tmp_path: Path) -> None:
-    content = (
-        '\ufefftext,label\r\n"a, b",no\r\n"one\r\ntwo ""three""",yes\r\n'
-        "NA,no\r\n007,yes\r\nnull,no\r\nNone,no\r\n"
-    )
-    corpus = table(tmp_path, content).load()
-    assert rows(corpus) == [
-        ("train-0", "a, b", 0),
-        ("train-1", 'one\r\ntwo "three"', 1),
-        ("train-2", "NA", 0),
-        ("train-3", "007", 1),
-        ("train-4", "null", 0),
-        ("train-5", "None", 0),
-    ]
-    assert corpus.classes == ("no", "yes")
-    assert corpus.source == "table own.csv"
+NAMES = (
+    *("own.csv", "own.CSV", "own.csv.gz", "own.tsv", "own.tab", "own.txt", "own.tsv.gz"),
+    *("own.jsonl", "own.ndjson", "own.json", "own.jsonl.gz", "own.parquet"),
+)
 
 
-def test_labels_that_look_missing_are_labels(tmp_path: Path) -> None:
-    corpus = table(tmp_path, "text,label\na,NA\nb,null\nc,None\nd,nan\n").load()
-    assert corpus.classes == ("NA", "None", "nan", "null")
-    assert corpus.dropped == {"train": {}}
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
+    corpus = Files(write(tmp_path / name, ROWS)).load()
+    assert texts(corpus) == [('a "quoted", text', 0), ("two\nlines", 1), ("naïve", 0)]
+    assert corpus.classes == ("x", "y")
 
 
-def test_numbers_sort_as_numbers(tmp_path: Path) -> None:
-    corpus = table(tmp_path, "text,label\na,10\nb,9\nc,-1\n").load()
-    assert corpus.classes == ("-1", "9", "10")
-    assert [label for *_, label in rows(corpus)] == [2, 1, 0]
-
-
-def test_splits_by_any_of_their_names_and_own_ids(tmp_path: Path) -> None:
-    content = "id,text,label,part\n7,a,x,train\n8,b,y,Train\n9,c,x,VALIDATION\n3,d,y,test\n"
-    source = table(tmp_path, content, split_column="part", id_column="id")
-    corpus = source.load()
-    assert rows(corpus) == [("7", "a", 0), ("8", "b", 1)]
-    assert rows(corpus, "dev") == [("9", "c", 0)]
-    assert rows(corpus, "test") == [("3", "d", 1)]
-
-
-def test_rows_without_a_known_label_are_counted(tmp_path: Path) -> None:
-    content = "text,label,split\na,x,train\nb, ,train\nc,y,train\nd,z,test\ne,x,test\n"
-    corpus = table(tmp_path, content, split_column="split").load()
-    assert corpus.dropped == {"train": {"unlabelled": 1}, "test": {"unknown label": 1}}
-    assert rows(corpus, "test") == [("test-1", "e", 0)]
-    assert [uid for uid, *_ in rows(corpus)] == ["train-0", "train-2"]
-
-
-def test_classes_give_order_and_names(tmp_path: Path) -> None:
-    content = "text,label\na,1\nb,0\nc,2\n"
-    listed = table(tmp_path, content, classes=[1, 0]).load()
-    assert listed.classes == ("1", "0")
-    assert listed.dropped == {"train": {"unknown label": 1}}
-    named = table(tmp_path, content, classes={1: "good", "0": "bad"}).load()
-    assert named.classes == ("good", "bad")
-    assert [label for *_, label in rows(named)] == [0, 1]
-
-
-def test_tab_separated_with_quotes_as_plain_characters(tmp_path: Path) -> None:
-    content = 'text\tlabel\n5" disc, new\t1\n"open\t0\n'
-    corpus = table(tmp_path, content, name="own.TSV", quoted=False).load()
-    assert [text for _, text, _ in rows(corpus)] == ['5" disc, new', '"open']
-    semicolons = table(tmp_path, "text;label\na,b;1\nc;0\n", delimiter=";").load()
-    assert rows(semicolons)[0][1] == "a,b"
-
-
-def test_no_header(tmp_path: Path) -> None:
-    content = "\ufeff1,first,x\n2,second,y\n"
-    corpus = table(tmp_path, content, header=False, text_column=1, label_column="2").load()
-    assert [text for _, text, _ in rows(corpus)] == ["first", "second"]
-
-
-def test_blank_texts_stay_for_the_preparation_to_count(tmp_path: Path) -> None:
-    corpus = table(tmp_path, "text,label\n,0\n  ,1\na,0\n").load()
-    assert [text for _, text, _ in rows(corpus)] == ["", "  ", "a"]
-
-
-def test_a_first_text_of_a_megabyte(tmp_path: Path) -> None:
-    corpus = table(tmp_path, f"text,label\n{'word ' * 200_000},0\nb,1\n").load()
-    assert len(rows(corpus)[0][1]) == 1_000_000
-
-
-def test_a_file_changed_in_place_is_read_anew(tmp_path: Path) -> None:
-    assert rows(table(tmp_path, "text,label\na,0\nb,1\n").load())[0][1] == "a"
-    assert rows(table(tmp_path, "text,label\nc,0\nd,1\n").load())[0][1] == "c"
-
-
-def test_missing_file(tmp_path: Path) -> None:
-    source = Table(tmp_path / "nothing.csv")
-    assert source.missing() == f"the table {tmp_path}/nothing.csv"
-    assert "nothing.csv" in refused(source, FileNotFoundError)
-    assert "dataset.path=" in refused(Table(None), FileNotFoundError)
-    assert Table(None).files() == []
-
-
-BAD = [
-    ("body,label\na,0\n", {}, "column 'text' is missing; found the columns 'body', 'label'"),
-    ("text,text,label\na,b,0\n", {}, "column 'text' appears more than once"),
-    ("text,label\na,0\nb,1\n", {"split_column": "fold"}, "(split_column)"),
-    ("text,label\na,0\nb,1\n", {"id_column": "key"}, "(id_column)"),
-    ("text,label\na,0\nb,0\n", {}, "must hold two or more classes in the train rows: found '0' (2"),
-    ("text,label\na,0\nb,2\n", {"classes": [0, 1]}, "expected '0', '1', found '0' (1 rows), '2'"),
-    ("text,label,split\na,0,train\nb,1,holdout\n", {"split_column": "split"}, "holds 'holdout'"),
-    ("text,label,split\na,0,train\nb,1,\n", {"split_column": "split"}, "holds ''"),
-    ("text,label,split\na,0,test\nb,1,test\n", {"split_column": "split"}, "no train rows"),
-    ("text,label\n,0\n  ,1\n", {}, "column 'text' is blank in all of its 2 rows"),
-    ("text,label\n", {}, "found no rows"),
-    ("", {}, "found no rows"),
-    ("text,label\na,0,\nb,1,\n", {}, "the first row has 3 fields, the header 2"),
-    ("text,label\na,0\nb,c,1\n", {}, "Expected 2 fields in line 3, saw 3"),
-    ('text,label\na,0\n"b,1\n', {}, "EOF inside string"),
-]
-
-
-@pytest.mark.parametrize(("content", "options", "expected"), BAD)
-def test_refused_with_one_line(
-    tmp_path: Path, content: str, options: dict[str, Any], expected: str
+@pytest.mark.parametrize("name", ["own.jsonl", "own.parquet"])
+@pytest.mark.parametrize(
+    ("labels", "classes", "numbers"),
+    [
+        ([10, 9, 10], ("9", "10"), [1, 0, 1]),
+        ([1.0, 0.0, None], ("0", "1"), [1, 0]),
+        ([0.5, 1.5, 0.5], ("0.5", "1.5"), [0, 1, 0]),
+        ([True, False, True], ("false", "true"), [1, 0, 1]),
+    ],
+)
+def test_labels_have_a_type_of_their_own(
+    tmp_path: Path, name: str, labels: list[Any], classes: tuple[str, ...], numbers: list[int]
 ) -> None:
-    message = refused(table(tmp_path, content, **options))
-    assert expected in message
-    assert "own.csv" in message
+    rows = [{"text": f"text {n}", "label": label} for n, label in enumerate(labels)]
+    corpus = Files(write(tmp_path / name, rows)).load()
+    assert corpus.classes == classes
+    assert [number for _, number in texts(corpus)] == numbers
+    assert corpus.dropped["train"] == ({"unlabelled": 1} if None in labels else {})
 
 
-def test_not_utf8(tmp_path: Path) -> None:
-    message = refused(table(tmp_path, "text,label\na,0\nnaïve,1\n".encode("latin-1")))
-    assert "not UTF-8: line 3, byte 3 is 0xef" in message
-    assert "iconv -f LATIN1" in message
-    assert "iconv -f UTF-16" in refused(table(tmp_path, "text,label\n".encode("utf-16")))
+@pytest.mark.parametrize("name", ["own.jsonl", "own.parquet"])
+def test_a_null_text_stays_for_the_preparation_to_count(tmp_path: Path, name: str) -> None:
+    rows = [{"text": None, "label": "x"}, {"text": "b", "label": "y"}]
+    assert texts(Files(write(tmp_path / name, rows)).load()) == [(None, 0), ("b", 1)]
+
+
+@pytest.mark.parametrize("name", ["own.jsonl", "own.parquet"])
+def test_a_text_that_is_none_is_refused_with_its_type(tmp_path: Path, name: str) -> None:
+    rows = [{"text": ["a", "b"], "label": "x"}, {"text": ["c"], "label": "y"}]
+    message = refused(Files(write(tmp_path / name, rows)))
+    assert "the text of row 1 of the train rows is of type list, expected text" in message
+
+
+def test_a_name_that_a_json_line_lacks_is_null(tmp_path: Path) -> None:
+    rows = [{"text": "a", "label": "x"}, {"label": "y", "text": "b"}, {"text": "c"}]
+    corpus = Files(write(tmp_path / "own.jsonl", rows)).load()
+    assert corpus.dropped == {"train": {"unlabelled": 1}}
 
 
 @pytest.mark.parametrize(
-    ("classes", "expected"),
+    ("name", "content", "expected"),
     [
-        ([True, False], "quotes"),
-        (["x"], "two or more"),
-        ({"a": "same", "b": "same"}, "two or more"),
+        ("own.jsonl", b'{"text": "a", "label": 1}\n{"text": "b"', "line 2 is not a JSON object"),
+        ("own.jsonl", b'["a", 1]\n', "line 1 is not a JSON object"),
+        ("own.jsonl", b"\n\n", "found no rows"),
+        ("own.jsonl", '{"text": "ï"}'.encode("latin-1"), "not UTF-8: line 1, byte 11"),
+        ("own.parquet", b"PAR1 and no more", "not a whole Parquet file"),
+        ("own.parquet", b"", "not a whole Parquet file"),
+        ("own.csv.gz", gzip.compress(b"text,label\na,0\nb,1\n" * 99)[:-9], "broken gzip file"),
+        ("own.csv.gz", b"text,label\na,0\n", "broken gzip file"),
+        ("own.xlsx", b"PK", "a file of unknown kind; expected one of .csv"),
+        ("own.pkl", b"\x80", "a file of unknown kind"),
     ],
 )
-def test_classes_that_cannot_be(tmp_path: Path, classes: Any, expected: str) -> None:
-    with pytest.raises(ValueError, match=expected):
-        Table(tmp_path, classes=classes)
+def test_what_is_no_table_is_refused_in_one_line(
+    tmp_path: Path, name: str, content: bytes, expected: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert expected in refused(Files(tmp_path / name))
 
 
-def test_identity_has_no_path_and_tells_options_apart(tmp_path: Path) -> None:
-    first, second = Table(tmp_path / "a.csv"), Table(tmp_path / "b.csv", text_column="body")
-    assert str(tmp_path) not in str(first.identity())
-    assert first.identity() != second.identity()
-    assert first.identity() == Table(tmp_path / "c.csv").identity()
+def test_a_parquet_table_without_rows_is_refused(tmp_path: Path) -> None:
+    table = pa.table({"text": pa.array([], pa.string()), "label": pa.array([], pa.int64())})
+    parquet.write_table(table, tmp_path / "own.parquet")
+    assert "found no rows" in refused(Files(tmp_path / "own.parquet"))
 
 
-def test_no_chatter(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    table(tmp_path, "text,label\na,0\nb,1\n").load()
-    refused(table(tmp_path, "text,label\na,0\nb,c,1\n"))
-    assert capfd.readouterr() == ("", "")
+def folder(place: Path, **names: str) -> Path:
+    for split, name in names.items():
+        rows = [{"text": f"{split} {n}", "label": "xy"[n % 2], "split": "??"} for n in range(4)]
+        write(place / name, rows) if not name.endswith(".csv") else (place / name).write_text(
+            "text,label\n" + "".join(f"{split} {n},{'xy'[n % 2]}\n" for n in range(4))
+        )
+    return place
 
 
-def test_real_tables(data: Path) -> None:
-    news = Table(
-        data / "agnews" / "train_world_scitech_4000_text_label.csv",
-        header=False,
-        text_column=0,
-        label_column=1,
-    ).load()
-    assert news.classes == ("sci_tech", "world")
-    assert len(news.splits["train"]) == 4000
-    numbered = Table(data / "agnews" / "train_random5000_text_label.csv").load()
-    assert numbered.classes == ("0.0", "1.0", "2.0", "3.0")
+def test_a_folder_has_a_file_a_split_whatever_their_format(tmp_path: Path) -> None:
+    place = folder(tmp_path, train="train.jsonl", dev="validation.csv", test="Test.parquet")
+    (place / "README.md").write_text("not a table")
+    source = Files(place)
+    assert [path.name for path in source.files()] == [
+        "train.jsonl",
+        "validation.csv",
+        "Test.parquet",
+    ]
+    corpus = source.load()
+    assert {split: texts(corpus, split)[1] for split in corpus.splits} == {
+        "train": ("train 1", 1),
+        "dev": ("dev 1", 1),
+        "test": ("test 1", 1),
+    }
+    assert corpus.source == f"tables of {tmp_path.name}"
+
+
+def test_a_folder_without_a_train_file_says_what_was_looked_for(tmp_path: Path) -> None:
+    source = Files(folder(tmp_path, test="test.csv"))
+    assert (
+        source.missing()
+        == f"{tmp_path}/train.* (.csv, .tsv, .tab, .txt, .jsonl, .ndjson, .json, .parquet)"
+    )
+    refused(source, FileNotFoundError)
+
+
+def test_two_files_of_one_split_are_refused(tmp_path: Path) -> None:
+    place = folder(tmp_path, train="train.csv", dev="dev.csv", other="valid.jsonl")
+    assert "dev.csv and valid.jsonl are both its dev split" in refused(Files(place))
+
+
+def test_splits_can_be_files_anywhere(tmp_path: Path) -> None:
+    folder(tmp_path, train="one.jsonl", test="other.csv")
+    paths = {"train": str(tmp_path / "one.jsonl"), "test": str(tmp_path / "other.csv")}
+    corpus = Files(paths).load()
+    assert sorted(corpus.splits) == ["test", "train"]
+    absent = Files(paths | {"dev": str(tmp_path / "nothing.csv")}, missing_hint="ask for it")
+    assert absent.missing() == f"the table {tmp_path}/nothing.csv (ask for it)"
+    with pytest.raises(ValueError, match="expected train, and dev and test"):
+        Files({"training": "a.csv"})

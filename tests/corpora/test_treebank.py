@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_audit.corpora.tables import Table
+from attention_audit.corpora.files import Files
 from attention_audit.corpora.treebank import Treebank
 
 TREES = {
@@ -61,7 +61,7 @@ def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
 
 def test_real_files_equal_the_reference_programs_table(data: Path) -> None:
     trees = Treebank(data / "sst").load()
-    table = Table(
+    table = Files(
         data / "sst" / "sst_dataset.csv",
         split_column="exp_split",
         classes={"0": "negative", "1": "positive"},

@@ -40,7 +40,9 @@ def test_a_table_that_cannot_be_used(program, tmp_path, case):
     path = tmp_path / "table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     refused(
-        program("dataset=csv", "dataset.path=table.csv", "logger=none", *filter(None, [override])),
+        program(
+            "dataset=files", "dataset.path=table.csv", "logger=none", *filter(None, [override])
+        ),
         said,
     )
     assert list(tmp_path.rglob("*.ckpt")) == []
@@ -60,8 +62,8 @@ VECTORS = ["vectors=glove", "vectors.path=vectors.txt"]
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("dataset=csv", "no path is set (dataset.path=FILE.csv)"),
-        ("dataset=csv dataset.path=nowhere.csv", "looked for the table nowhere.csv"),
+        ("dataset=files", "no path is set (dataset.path=FILE or FOLDER)"),
+        ("dataset=files dataset.path=nowhere.csv", "looked for the table nowhere.csv"),
         ("vectors=glove", "vectors.path: not set; expected vectors.path=..."),
         ("vectors=glove vectors.path=nowhere.txt", "vectors.path=nowhere.txt: no such file"),
         ("trainer.max_epochs=two", "trainer.max_epochs: Value 'two'"),
@@ -83,11 +85,11 @@ def test_what_is_refused_leaves_nothing(program, tmp_path, line, said):
 )
 def test_vectors_that_cannot_be_used(program, tmp_path, corpora, content, said):
     (tmp_path / "vectors.txt").write_text(content)
-    table = ("dataset=csv", "dataset.path=table.csv", "logger=none")
+    table = ("dataset=files", "dataset.path=table.csv", "logger=none")
     refused(program(*table, *VECTORS), said)
     assert list(tmp_path.rglob("*.ckpt")) == []
 
 
 def test_online_without_a_key_is_refused(program, tmp_path, corpora, tiny):
-    table = ("dataset=csv", "dataset.path=table.csv", *tiny)
+    table = ("dataset=files", "dataset.path=table.csv", *tiny)
     refused(program(*table, "logger.mode=online"), "found no W&B API key")

@@ -17,7 +17,7 @@ CELLS = list(product(*(sorted(p.stem for p in (CONF / g).glob("*.yaml")) for g i
 SMALL = {
     "babi_1": ["dataset.sources.1.train=60", "dataset.sources.1.test=20"],
     "planted": [f"dataset.sources.0.{split}=40" for split in ("train", "dev", "test")],
-    "csv": ["dataset.path=table.csv"],
+    "files": ["dataset.path=table.csv"],
     "imdb": ["dataset.text.min_df=1"],
 }
 

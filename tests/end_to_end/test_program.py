@@ -101,7 +101,7 @@ def sweep(tmp_path_factory) -> Sweep:
     (folder / "good.csv").write_text("text,label\n" + "".join(rows))
     (folder / "bad.csv").write_text("text,label\n" + "".join(row[:-2] + "1\n" for row in rows))
     grid = ("dataset.path=bad.csv,good.csv", "encoder=lstm,average")
-    return Sweep(folder, run(folder, "-m", "dataset=csv", "store=out", *grid, *TINY))
+    return Sweep(folder, run(folder, "-m", "dataset=files", "store=out", *grid, *TINY))
 
 
 def test_a_sweep_goes_on_past_failures_and_says_so(sweep):
@@ -119,7 +119,7 @@ def test_a_sweep_goes_on_past_failures_and_says_so(sweep):
 def test_relative_paths_mean_the_callers_folder(sweep):
     left = {path.name for path in sweep.folder.iterdir()}
     assert left == {"good.csv", "bad.csv", "out", "home"}
-    assert {path.name for path in (sweep.folder / "out").iterdir()} >= {"csv", "summary.csv"}
+    assert {path.name for path in (sweep.folder / "out").iterdir()} >= {"files", "summary.csv"}
 
 
 def rows_of(folder: Path) -> list[dict[str, str]]:
@@ -144,7 +144,7 @@ def test_each_cell_is_an_offline_run_of_its_own(sweep, wandb_records):
         config = {item.key: json.loads(item.value_json) for item in run.config.update}
         assert config["encoder"]["name"] == encoder
         assert config["dataset"]["path"] == ("good.csv" if state == "fitted" else "bad.csv")
-        assert list(run.tags) == ["csv", encoder, "additive"]
+        assert list(run.tags) == ["files", encoder, "additive"]
         [code] = [record.exit.exit_code for record in records if record.HasField("exit")]
         assert code == (state == "failed")
         runs[run.run_id] = run.run_group
@@ -173,7 +173,7 @@ def check_numbers(folder: Path, records: list) -> None:
 
 def test_a_cell_alone_has_the_numbers_of_the_third_job_and_leaves_no_trace(sweep):
     fitted = sweep.cells()["lstm", "fitted"]
-    alone = ("dataset=csv", "dataset.path=good.csv", "store=home/alone", "logger=none", *TINY)
+    alone = ("dataset=files", "dataset.path=good.csv", "store=home/alone", "logger=none", *TINY)
     result = run(sweep.folder, *alone)
     assert (result.returncode, result.stderr) == (0, "")
     assert "wandb" not in imported(result)
@@ -183,3 +183,17 @@ def test_a_cell_alone_has_the_numbers_of_the_third_job_and_leaves_no_trace(sweep
     assert not list(folder.rglob("*wandb*"))
     third = [row for row in rows_of(sweep.folder / "out") if row["encoder"] == "lstm"]
     assert rows_of(sweep.folder / "home" / "alone") == third
+
+
+def test_two_devices_fit_one_cell_together_and_one_analyses_it(tmp_path):
+    cell = ("dataset=planted", "trainer.devices=2", "logger.mode=offline", "store=out", *TINY)
+    result = run(tmp_path, *cell, "limits.train=200", "analysis=correlation")
+    assert result.returncode == 0, result.stderr
+    assert "MEMBER: 2/2" in result.stderr
+    [folder] = (tmp_path / "out").glob("planted/*/*")
+    assert json.loads((folder / "status.json").read_text())["state"] == "fitted"
+    assert [path.name for path in (folder / "analyses").iterdir()]
+    assert not [*tmp_path.glob(".temp*"), *folder.glob("last*")]
+    again = run(tmp_path, *cell, "limits.train=200", "analysis=correlation")
+    assert again.returncode == 0
+    assert "MEMBER" not in again.stderr

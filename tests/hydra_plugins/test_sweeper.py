@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-GRID = ("-m", "dataset=csv", "encoder=average", "logger=none", "store=out", "analysis=correlation")
+GRID = (
+    "-m",
+    "dataset=files",
+    "encoder=average",
+    "logger=none",
+    "store=out",
+    "analysis=correlation",
+)
 
 
 @pytest.fixture

@@ -40,7 +40,11 @@ class Dropping(Encoder):
 def _task(classes=2, counts=(30, 10), task="classification", encoder=Average, **settings):
     torch.manual_seed(0)
     model = assemble(
-        torch.randn(12, 4), partial(encoder, hidden=4), Additive, classes, query=task != "classification"
+        torch.randn(12, 4),
+        partial(encoder, hidden=4),
+        Additive,
+        classes,
+        query=task != "classification",
     )
     return AttentionTask(model, task, classes, counts, Training(**settings))
 

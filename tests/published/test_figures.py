@@ -102,9 +102,9 @@ def test_unpublished_cells_have_no_figures(cell):
 
 
 def test_unpublished_corpora_have_nothing():
-    assert table1("csv") is None
-    assert wiegreffe_pinter("csv") == []
-    assert corpus_statistics("csv") == []
+    assert table1("files") is None
+    assert wiegreffe_pinter("files") == []
+    assert corpus_statistics("files") == []
 
 
 def test_table_1_scores():

@@ -22,6 +22,21 @@ def test_an_epoch_has_every_row_once(
     assert max(map(len, batches)) <= batch_size
 
 
+@given(lengths, st.integers(1, 20), st.integers(1, 4), st.integers(0, 3))
+def test_processes_share_an_epochs_batches_evenly(
+    rows: list[int], batch_size: int, parts: int, epoch: int
+) -> None:
+    whole = BucketSampler(rows, batch_size, 0)
+    shares = [BucketSampler(rows, batch_size, 0, part, parts) for part in range(parts)]
+    for sampler in (whole, *shares):
+        sampler.set_epoch(epoch)
+    batches = list(whole)
+    shared = [list(share) for share in shares]
+    assert {len(share) for share in shared} == {len(batches) // parts} == {len(shares[0])}
+    kept = len(batches) - len(batches) % parts
+    assert sorted(batch for share in shared for batch in share) == sorted(batches[:kept])
+
+
 def test_order_depends_on_seed_and_epoch_only() -> None:
     rows = list(range(2, 202))
     one, same, other = (BucketSampler(rows, 8, seed) for seed in (0, 0, 1))

@@ -228,7 +228,16 @@ def test_an_answer_of_the_train_rows_can_be_given_however_rare(
     questions: Make, ready: Ready
 ) -> None:
     prepared = ready(asked(questions, ["kitchen", "Yes ", "kitchen"]), min_df=3)
-    assert set(prepared.vocabulary.own) == {"where", "is", "mary", "?", ".", "the", "kitchen", "yes"}
+    assert set(prepared.vocabulary.own) == {
+        "where",
+        "is",
+        "mary",
+        "?",
+        ".",
+        "the",
+        "kitchen",
+        "yes",
+    }
     assert prepared.counts["train"]["dropped"] == {}
 
 
@@ -286,9 +295,7 @@ def test_the_documents_of_a_corpus_are_all_its_texts(questions: Make, ready: Rea
     ] * len(SPLITS)
 
 
-def test_a_corpus_says_how_it_differs_also_from_the_cache(
-    corpus: Make, ready: Ready
-) -> None:
+def test_a_corpus_says_how_it_differs_also_from_the_cache(corpus: Make, ready: Ready) -> None:
     tiny = corpus(train=sentences(8), dev=sentences(4), test=sentences(4))
     tiny.differs = "a substitute"
     assert [ready(tiny).differs, ready(tiny).differs] == ["a substitute"] * 2

@@ -17,6 +17,7 @@ spacy_tokens = tokeniser("spacy")
         ("", []),
         (" \u00a0\n\t ", []),
         ("at 10am (sharp)", ["at", "10", "am", "(", "sharp", ")"]),
+        ("Mr <de> , <de>. <DE>", ["Mr", "<de>", ",", "<de>", ".", "<", "DE", ">"]),
     ],
 )
 def test_spacy_rules(text: str, tokens: list[str]) -> None:

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from attention_audit.batch import PAD
 from attention_audit.text import Embeddings, RandomVectors, Vocabulary, WordVectors
+from attention_audit.text.prepared import CorpusText
 
 VOCABULARY = Vocabulary.from_documents([["cat", "dog", "new york", "naïve"]])
+NO_TEXTS = CorpusText("", Path(), {})
 
 
 def embed(path: Path, content: str | bytes, **options) -> Embeddings:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return WordVectors(str(path), **options).embed(VOCABULARY, seed=0)
+    return WordVectors(str(path), **options).embed(VOCABULARY, 0, NO_TEXTS)
 
 
 def vector(embeddings: Embeddings, word: str) -> list[float]:
@@ -66,9 +68,9 @@ def test_words_with_spaces_are_split_from_the_right(file: Path) -> None:
 def test_a_missing_word_is_drawn_with_the_seed_whatever_else_the_file_holds(file: Path) -> None:
     one, other = embed(file, "cat 1 2\n"), embed(file, "cat 1 2\nnaïve 0 0\n")
     assert vector(one, "dog") == vector(other, "dog") != [0, 0]
-    reseeded = WordVectors(str(file)).embed(VOCABULARY, seed=1)
+    reseeded = WordVectors(str(file)).embed(VOCABULARY, 1, NO_TEXTS)
     assert vector(reseeded, "dog") != vector(one, "dog")
-    drawn = RandomVectors(2).embed(VOCABULARY, seed=0)
+    drawn = RandomVectors(2).embed(VOCABULARY, 0, NO_TEXTS)
     assert vector(drawn, "dog") == vector(one, "dog")
 
 
@@ -103,7 +105,7 @@ def test_padding_is_zero_even_if_the_file_has_a_vector_for_it(file: Path) -> Non
         ("\n \n", {}, "the file is empty"),
         ("no vectors in here\n", {}, "line 1 is not a word and its numbers"),
         (b"PK\x03\x04\x00\x00\xff\xfe\n\x00", {}, "line 1 is not a word"),
-        ("CAT 1 2\nDOG 1 2\n", {}, "coverage 0, none of the 4 vocabulary words"),
+        ("CAT 1 2\nDOG 1 2\n", {}, "coverage 0, none of the 4 vocabulary words .such as 'cat', "),
         (gzip.compress(b"cat 1 2\n" * 99)[:-12], {}, "broken gzip file"),
         (b"\x1f\x8bnot gzip at all", {}, "broken gzip file"),
     ],
@@ -121,7 +123,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     vectors = WordVectors(str(tmp_path / "none.txt"))
     assert vectors.missing() is not None
     with pytest.raises(FileNotFoundError, match=r"vectors\.path=.*none\.txt: no such file"):
-        vectors.embed(VOCABULARY, seed=0)
+        vectors.embed(VOCABULARY, 0, NO_TEXTS)
 
 
 def test_identity_names_no_path(file: Path) -> None:
@@ -137,7 +139,7 @@ def test_identity_names_no_path(file: Path) -> None:
 def test_random_vectors_are_what_torch_draws() -> None:
     torch.manual_seed(3)
     expected = torch.nn.Embedding(len(VOCABULARY), 7, padding_idx=PAD).weight
-    found = RandomVectors(7).embed(VOCABULARY, seed=3)
+    found = RandomVectors(7).embed(VOCABULARY, 3, NO_TEXTS)
     assert torch.equal(found.matrix, expected)
     assert found.coverage == 0
 
@@ -151,7 +153,7 @@ def test_what_is_written_is_read(file: Path, vectors: dict[str, tuple[float, ...
     lines = [f"{len(vectors)} 3", *(f"{w} {' '.join(map(repr, v))}" for w, v in vectors.items())]
     file.write_bytes("\n".join(lines).encode())
     vocabulary = Vocabulary.from_documents([list(vectors)])
-    matrix = WordVectors(str(file)).embed(vocabulary, seed=0).matrix
+    matrix = WordVectors(str(file)).embed(vocabulary, 0, NO_TEXTS).matrix
     for word, row in zip(vocabulary.own, matrix[4:].tolist(), strict=True):
         assert tuple(row) == vectors[word]
 
@@ -182,7 +184,7 @@ def test_real_files(name: str, word: str, width: int) -> None:
     path = Path(folder) / "vectors" / name
     vocabulary = Vocabulary.from_documents([[word, "notawordanywhere"]])
     started = time.perf_counter()
-    found = WordVectors(str(path)).embed(vocabulary, seed=0)
+    found = WordVectors(str(path)).embed(vocabulary, 0, NO_TEXTS)
     assert time.perf_counter() - started < 5
     assert (found.found, found.missing) == (1, ("notawordanywhere",))
     start = f"{word} ".encode()

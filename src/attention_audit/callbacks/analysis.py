@@ -53,10 +53,17 @@ class AnalysisCallback(pl.Callback, ABC):
     # The precision that the model is analysed in.
     dtype: ClassVar[torch.dtype] = torch.float32
     stored: Analysis
+    tokens: bool
 
-    def place(self, cell: Cell, config: Mapping[str, Any]) -> Analysis:
-        """Where this analysis of this cell is, or will be, stored."""
-        self.stored = cell.analysis(self.name, config, self.version)
+    def place(self, cell: Cell, config: Mapping[str, Any], tokens: bool = True) -> Analysis:
+        """Where this analysis of this cell is, or will be, stored.
+
+        Without `tokens`, no number of a single word will be; with them it is another analysis, so
+        that one is not taken for the other.
+        """
+        self.tokens = tokens
+        settings = dict(config) if tokens else {**config, "tokens": False}
+        self.stored = cell.analysis(self.name, settings, self.version)
         return self.stored
 
     @abstractmethod
@@ -85,7 +92,7 @@ class AnalysisCallback(pl.Callback, ABC):
         self.stored.write(
             {"summary": self._rows(instances, pl_module.classes)},
             instances,
-            {"id": instances["id"], **tokens} if tokens else None,
+            {"id": instances["id"], **tokens} if tokens and self.tokens else None,
         )
 
     def _part(self, model: Any, batch: Batch) -> _Stored:

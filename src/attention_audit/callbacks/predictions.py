@@ -21,12 +21,20 @@ class StorePredictions(pl.Callback):
         cell: where to store.
         rows: instance id -> its row of the test split: uid, tokens, and evidence where known.
         resamples: of the bootstrap interval of the accuracy.
+        tokens: store the words and what belongs to each of them.
     """
 
-    def __init__(self, cell: Cell, rows: Mapping[int, Mapping[str, Any]], resamples: int) -> None:
+    def __init__(
+        self,
+        cell: Cell,
+        rows: Mapping[int, Mapping[str, Any]],
+        resamples: int,
+        tokens: bool = True,
+    ) -> None:
         self.cell = cell
         self.rows = rows
         self.resamples = resamples
+        self.tokens = tokens
 
     def on_test_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         found = pl_module.predictions()
@@ -45,7 +53,20 @@ class StorePredictions(pl.Callback):
                 "entropy": _each(entropy, attention),
             },
         )
-        tokens = {
+        if self.tokens:
+            self.cell.write_table("tokens", self._tokens(found, ids))
+        correct = found.probabilities.argmax(-1) == found.labels
+        lo, hi = interval(correct.double().numpy(), seed=0, resamples=self.resamples)
+        known = {"accuracy": {"lo": lo, "hi": hi, "n": len(correct), "n_undefined": 0}}
+        scores = [
+            score._asdict() | {"statistic": "value"} | known.get(score.quantity, {})
+            for score in pl_module.test_scores()
+        ]
+        self.cell.write_json("metrics", {"summary": scores})
+
+    def _tokens(self, found: Any, ids: list[int]) -> dict[str, Any]:
+        """Columns of `tokens.parquet`: for each instance, what belongs to each of its words."""
+        tokens: dict[str, Any] = {
             "id": found.ids.numpy(),
             "token": [self.rows[i]["tokens"] for i in ids],
             "attention": [row.numpy() for row in found.attention],
@@ -55,15 +76,7 @@ class StorePredictions(pl.Callback):
         if all("evidence" in self.rows[i] for i in ids):
             # Positions in `token` of the words that decide the label, as the corpus knows them.
             tokens["evidence"] = [self.rows[i]["evidence"] for i in ids]
-        self.cell.write_table("tokens", tokens)
-        correct = found.probabilities.argmax(-1) == found.labels
-        lo, hi = interval(correct.double().numpy(), seed=0, resamples=self.resamples)
-        known = {"accuracy": {"lo": lo, "hi": hi, "n": len(correct), "n_undefined": 0}}
-        scores = [
-            score._asdict() | {"statistic": "value"} | known.get(score.quantity, {})
-            for score in pl_module.test_scores()
-        ]
-        self.cell.write_json("metrics", {"summary": scores})
+        return tokens
 
 
 def _each(measure: Callable[[Tensor], Tensor], attention: list[Tensor]) -> np.ndarray:

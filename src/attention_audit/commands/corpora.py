@@ -85,7 +85,7 @@ def survey(config: Mapping[str, Any], download: bool = False) -> list[Line] | Un
         check_corpus(config)
         source, content = find_corpus(config)
         if isinstance(source, Hub) and not (download or source.cached()):
-            return [Line("not here", f"hub {source.repository}: --download fetches it")]
+            return [Line("not here", f"hub {source.path}: --download fetches it")]
         prepared = prepare_corpus(config, source, content)
     except FileNotFoundError as error:
         return [Line("not here", str(error))]
@@ -139,7 +139,7 @@ def _counted(sizes: Sequence[int]) -> str:
 
 
 def _mean_length(prepared: Prepared) -> float:
-    """Words of a train document, the carved dev split's included, as the published figure has it."""
+    """Words of a train document; a carved dev split counts, as in the published figure."""
     splits = ["train", *(name for name in ("dev",) if name in prepared.carved)]
     return float(np.concatenate([prepared.lengths(split) for split in splits]).mean())
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Cleaning = Literal["none", "treebank", "line_breaks"]
+Cleaning = Literal["none", "treebank", "line_breaks", "words_only"]
 
 _WORD = re.compile(r"[^\W_]+")
 _SPLIT = {"gonna": "gon na", "gotta": "got ta"}
 _THOUSANDS = re.compile(r"(\d+)k")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_BETWEEN_WORDS = re.compile(r"\W+")
 
 
 def clean(text: str, how: Cleaning) -> str:
     """`text` under one of the named repairs."""
-    if how == "treebank":
-        return treebank(text)
-    return line_breaks(text) if how == "line_breaks" else text
+    repairs = {"treebank": treebank, "line_breaks": line_breaks, "words_only": words_only}
+    return repairs[how](text) if how != "none" else text
 
 
 def treebank(text: str) -> str:
@@ -33,6 +33,14 @@ def treebank(text: str) -> str:
 def line_breaks(text: str) -> str:
     """`text` with its HTML line breaks as spaces."""
     return _BREAK.sub(" ", text)
+
+
+def words_only(text: str) -> str:
+    """`text` with each run of characters that are no letters, digits or underscores as one space.
+
+    None is left at the ends.
+    """
+    return _BETWEEN_WORDS.sub(" ", text).strip()
 
 
 def _part(word: str) -> str:

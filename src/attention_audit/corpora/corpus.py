@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,13 +122,11 @@ def _dataset(rows: Iterable[Any], columns: Sequence[str]) -> Dataset:
     word, number = Value("string"), Value("int64")
     kinds = {"label": number, "evidence": Sequence(number), "candidates": Sequence(word)}
     features = Features({name: kinds.get(name, word) for name in columns})
-    folder = TemporaryDirectory(prefix="attention-audit-")
-    path = str(Path(folder.name) / "rows.arrow")
-    with ArrowWriter(features=features, path=path) as writer:
-        for row in rows:
-            writer.write({name: getattr(row, name) for name in columns})
-        writer.finalize()
-    dataset = Dataset.from_file(path)
-    # The file goes when nobody can read it any more.
-    weakref.finalize(dataset, folder.cleanup)
-    return dataset
+    with TemporaryDirectory(prefix="attention-audit-") as folder:
+        path = str(Path(folder) / "rows.arrow")
+        with ArrowWriter(features=features, path=path) as writer:
+            for row in rows:
+                writer.write({name: getattr(row, name) for name in columns})
+            writer.finalize()
+        # The file is mapped into memory: it lasts, without a name, as long as somebody reads it.
+        return Dataset.from_file(path)

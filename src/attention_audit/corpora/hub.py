@@ -18,18 +18,23 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pydantic import PositiveFloat
 
-from attention_audit.corpora.cleaning import Cleaning, clean
-from attention_audit.corpora.corpus import Corpus, Example, labelled
+from attention_audit.corpora.cleaning import Cleaning
+from attention_audit.corpora.columns import Columns, Name, Reading, Task
+from attention_audit.corpora.corpus import Corpus
+from attention_audit.corpora.files import SPLITS
 from attention_audit.corpora.hushed import hushed
+from attention_audit.corpora.labels import Label, Scheme
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -44,65 +49,96 @@ class HubUnreachable(ConnectionError):
 
 
 class Hub:
-    """A classification corpus of a script-free dataset repository.
+    """A corpus of a script-free dataset repository.
 
-    repository: "owner/name". configuration: its configuration, None where it has one only.
+    path: "owner/name"; None is a repository not yet named.
+    configuration: its configuration, None where it has one only.
     revision: a commit, tag or branch.
-    splits: our split's name -> the repository's.
-    label_names: what the repository calls its labels, in order; `classes` what we call them.
+    splits: our split's name -> the repository's, or several of its that are pooled; None takes
+        those of the usual names.
+    task: classification, qa (question answering) or nli (inference).
+    text_column ...: None is the task's usual name, see `Files`.
     label_text_column: where the labels' names are a column rather than the label's own type.
+    label_names: what the repository calls its labels, in order: asserted; None takes what is there.
+    classes: the repository's names for labels in class order, or such a name -> what we call the
+        class; its other labels are other classes. None takes all.
+    ignored, unlabelled: labels of no class, where they have no names.
     timeout: seconds that the hub has to answer before it counts as unreachable; None never asks
         (for a proxy that lets only the client through).
-    instead: the local files that would serve, said when the hub is unreachable.
+    instead: the local files that would serve, said when the hub cannot. differs: see `Corpus`.
     """
 
-    VERSION = 1
+    VERSION = 2
 
     def __init__(
         self,
-        repository: str,
-        splits: Mapping[str, str],
-        label_names: Sequence[str],
-        classes: Sequence[str],
+        path: str | None,
+        splits: Mapping[str, str | Sequence[str]] | None = None,
+        label_names: Sequence[str] | None = None,
+        classes: Sequence[Label] | Mapping[Label, str] | None = None,
         revision: str = "main",
         configuration: str | None = None,
-        text_column: str = "text",
-        label_column: str = "label",
+        task: Task = "classification",
+        text_column: Name | None = None,
+        query_column: Name | None = None,
+        label_column: Name | None = None,
+        answer_column: Name | None = None,
+        candidates_column: Name | None = None,
+        id_column: Name | None = None,
         label_text_column: str | None = None,
+        ignored: Sequence[Label] = (),
+        unlabelled: Sequence[Label] = (),
         cleaning: Cleaning = "none",
+        differs: str = "",
         timeout: PositiveFloat | None = 2.0,
         instead: str = "",
     ) -> None:
-        self.repository = repository
-        self.splits = dict(splits)
-        self.label_names = list(label_names)
-        self.classes = list(classes)
+        self.path = path
+        self.splits = None if splits is None else {k: _listed(v) for k, v in splits.items()}
+        self.label_names = None if label_names is None else list(label_names)
         self.revision = revision
         self.configuration = configuration
-        self.columns = (text_column, label_column, label_text_column)
-        self.cleaning: Cleaning = cleaning
+        columns = Columns(
+            *(task, text_column, query_column, label_column, answer_column, candidates_column),
+            uid=id_column,
+        )
+        self.reading = Reading(columns, Scheme.of(classes, ignored, unlabelled), cleaning)
+        self.label_text_column = label_text_column
+        self.differs = differs
         self.timeout = timeout
         self.instead = instead
 
     def missing(self) -> str | None:
-        """Always None, and no network: the hub is the last resort, and `load` says what failed."""
+        """None, without network, where a repository is named: `load` says what failed."""
+        if self.path is None:
+            return "a repository of the hub, but no path is set (dataset.path=OWNER/NAME)"
         return None
 
     def files(self) -> list[Path]:
         return []
 
+    def cached(self) -> bool:
+        """Whether the hub client's cache holds the repository, so that `load` needs no network."""
+        return self.path is not None and (_hub_cache() / self._cache_name / "snapshots").is_dir()
+
     def identity(self) -> dict[str, Any]:
+        scheme = self.reading.scheme
         return {
             "reader": "hub",
             "version": self.VERSION,
-            "repository": self.repository,
+            "repository": self.path,
             "revision": self.commit or self.revision,
             "configuration": self.configuration,
             "splits": self.splits,
-            "columns": list(self.columns),
+            **self.reading.columns.identity(),
+            "label_text_column": self.label_text_column,
             "label_names": self.label_names,
-            "classes": self.classes,
-            "cleaning": self.cleaning,
+            "classes": None
+            if scheme.names is None
+            else [list(pair) for pair in scheme.names.items()],
+            "ignored": sorted(scheme.ignored),
+            "unlabelled": sorted(scheme.unlabelled),
+            "cleaning": self.reading.cleaning,
         }
 
     @cached_property
@@ -113,7 +149,7 @@ class Hub:
         if _offline() or not self._reachable:
             return None
         revision = quote(self.revision, safe="")
-        url = f"{_endpoint()}/api/datasets/{self.repository}/revision/{revision}"
+        url = f"{_endpoint()}/api/datasets/{self.path}/revision/{revision}"
         try:
             with urllib.request.urlopen(url, timeout=self.timeout or 10) as answer:
                 return str(json.load(answer)["sha"])
@@ -134,17 +170,20 @@ class Hub:
         """
         with self._client_mode():
             tables = self._tables()
-        self._require("split", self.splits.values(), tables)
+        splits = self.splits or _usual(tables)
+        self._require("split", [name for names in splits.values() for name in names], tables)
         commit = self._check_commit(tables)
-        splits, dropped = {}, {}
-        for split, name in self.splits.items():
-            splits[split], dropped[split] = self._split(split, tables[name])
-        source = f"hub {self.repository}@{commit}"
-        return Corpus(splits, tuple(self.classes), source, dropped)
+        values = {
+            split: _pooled([self._values(name, tables[name], len(names) > 1) for name in names])
+            for split, names in splits.items()
+        }
+        return self._reading(tables).corpus(
+            values, f"hub corpus {self._name}", f"hub {self.path}@{commit}", self.differs
+        )
 
     @property
     def _cache_name(self) -> str:
-        return "datasets--" + self.repository.replace("/", "--")
+        return "datasets--" + str(self.path).replace("/", "--")
 
     @cached_property
     def _reachable(self) -> bool:
@@ -163,7 +202,7 @@ class Hub:
 
     @property
     def _name(self) -> str:
-        return f"{self.repository} (revision {self.revision})"
+        return f"{self.path} (revision {self.revision})"
 
     def _unreachable(self) -> HubUnreachable:
         why = "HF_HUB_OFFLINE is set" if _offline() else f"{_endpoint()} does not answer"
@@ -182,13 +221,22 @@ class Hub:
                 # A branch goes by its name the first time: only then does the client note, in
                 # its cache, which commit it was.
                 return load_dataset(
-                    self.repository, self.configuration, revision=self._pinned() or self.revision
+                    self.path, self.configuration, revision=self._pinned() or self.revision
                 )
             except (ConnectionError, DatasetsError, RuntimeError, ValueError) as error:
                 if _offline() or not self._reachable:
                     raise self._unreachable() from error
-                reason = str(error).strip().splitlines()[0]
-                raise ValueError(f"hub corpus {self._name}: {reason}") from error
+                raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> ValueError:
+        reason = str(error).strip().splitlines()[0]
+        if "scripts are no longer supported" in reason:
+            local = f"put {self.instead}, or " if self.instead else ""
+            reason = (
+                "it can only be loaded by a script of its own, which is never run; "
+                f"{local}set revision=refs/convert/parquet, where the hub keeps converted tables"
+            )
+        return ValueError(f"hub corpus {self._name}: {reason}")
 
     def _check_commit(self, tables: Mapping[str, Dataset]) -> str:
         """The commit that was read: offline, the client takes any cached one, so make sure."""
@@ -200,50 +248,87 @@ class Hub:
             )
         return read
 
-    def _split(self, split: str, table: Dataset) -> tuple[Dataset, dict[str, int]]:
-        self._require("column", [name for name in self.columns if name], table.column_names)
-        self._check_label_names(table)
-        text_column, label_column, _ = self.columns
-        texts, labels = list(table[text_column]), list(table[label_column])
-        known = range(len(self.classes))
-        if not any(label in known for label in labels):
-            raise ValueError(
-                f"hub corpus {self._name}: the split {self.splits[split]!r} has no labelled row "
-                f"(found {sorted(set(labels), key=str)[:5]}); name a split that has labels"
-            )
-        kept = [
-            Example(f"{split}-{row}", None if text is None else clean(text, self.cleaning), label)
-            for row, (text, label) in enumerate(zip(texts, labels, strict=True))
-            if label in known
-        ]
-        unlabelled = sum(label is None or label == UNLABELLED for label in labels)
-        dropped = {"unlabelled": unlabelled, "unknown label": len(labels) - len(kept) - unlabelled}
-        return labelled(kept), {reason: rows for reason, rows in dropped.items() if rows}
+    def _values(self, name: str, table: Dataset, pooled: bool) -> dict[str, Sequence[Any]]:
+        """A split's columns by role, labels by their names, and where splits are pooled its ids."""
+        names = list(table.column_names)
+        self._require("column", filter(None, [self.label_text_column]), names)
+        places = self.reading.columns.find(names, f"hub corpus {self._name}")
+        values: dict[str, Sequence[Any]] = {
+            role: list(table[names[place]]) for role, place in places.items() if role != "split"
+        }
+        if "label" in values:
+            values["label"] = self._named(table, names[places["label"]], values["label"])
+        if pooled:
+            values.setdefault("uid", [f"{name}-{row}" for row in range(len(table))])
+        return values
 
-    def _check_label_names(self, table: Dataset) -> None:
-        _, label_column, label_text_column = self.columns
-        if label_text_column is None:
-            feature = table.features[label_column]
-            self._require_names(list(getattr(feature, "names", None) or ["no label names"]))
-            return
-        pairs = set(zip(table[label_column], table[label_text_column], strict=True))
-        labelled_pairs = sorted(pair for pair in pairs if pair[0] not in (None, UNLABELLED))
-        self._require_names([name for _, name in labelled_pairs])
+    def _named(self, table: Dataset, column: str, labels: Sequence[Any]) -> Sequence[Any]:
+        """Each label by its name, where labels have names; None where there is none."""
+        if self.label_text_column is not None:
+            texts = list(table[self.label_text_column])
+            pairs = {pair for pair in zip(labels, texts, strict=True) if _is_label(pair[0])}
+            self._require_names([name for _, name in sorted(pairs)])
+            return [t if _is_label(v) else None for v, t in zip(labels, texts, strict=True)]
+        names = getattr(table.features[column], "names", None)
+        if names is None:
+            if self.label_names is not None:
+                self._require_names(["no label names"])
+            return labels
+        self._require_names(names)
+        known = dict(enumerate(names)) | {None: None, UNLABELLED: None}
+        return [known.get(value, f"label {value}") for value in labels]
 
     def _require_names(self, found: list[str]) -> None:
-        if found != self.label_names:
+        if self.label_names is not None and found != self.label_names:
             raise ValueError(
                 f"hub corpus {self._name}: found the labels {', '.join(found)}, expected "
                 f"{', '.join(self.label_names)} in this order; pin the revision that has them"
             )
 
-    def _require(self, what: str, wanted: Any, found: Any) -> None:
+    def _reading(self, tables: Mapping[str, Dataset]) -> Reading:
+        """With what the repository itself says of its labels: their order, and other classes."""
+        scheme, columns = self.reading.scheme, self.reading.columns
+        names = self._all_names(tables)
+        if scheme.names is None and names:
+            scheme = replace(scheme, names={name: name for name in names})
+        elif scheme.names is not None:
+            scheme = replace(scheme, ignored=scheme.ignored | (set(names) - set(scheme.names)))
+        return Reading(columns, scheme, self.reading.cleaning)
+
+    def _all_names(self, tables: Mapping[str, Dataset]) -> list[str]:
+        table = next(iter(tables.values()))
+        if self.reading.columns.task == "qa":
+            return []
+        if self.label_text_column is not None:
+            return [str(name) for name in table.unique(self.label_text_column)]
+        label = self.reading.columns.named("label")
+        return list(getattr(table.features.get(label), "names", None) or [])
+
+    def _require(self, what: str, wanted: Iterable[str], found: Iterable[str]) -> None:
         absent = [name for name in wanted if name not in found]
         if absent:
             raise ValueError(
                 f"hub corpus {self._name}: found the {what}s {', '.join(found)}, expected "
                 f"{', '.join(absent)} too; pin the revision that has them"
             )
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _usual(tables: Iterable[str]) -> dict[str, list[str]]:
+    """Our splits among a repository's, by their usual names."""
+    found = {SPLITS[name]: [name] for name in tables if name in SPLITS}
+    return {"train": ["train"], **found}
+
+
+def _pooled(parts: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
+    return {role: [*chain.from_iterable(part[role] for part in parts)] for role in parts[0]}
+
+
+def _is_label(value: Any) -> bool:
+    return value is not None and value != UNLABELLED
 
 
 def answers(endpoint: str, seconds: float) -> bool:

@@ -41,7 +41,11 @@ class WholeCheckpoints(TorchCheckpointIO):
         path: str | PathLike[str],
         storage_options: Any = None,
     ) -> None:
-        save(self.write, Path(path).name, checkpoint)
+        name = Path(path).name
+        if name.startswith("."):  # a process of several handing its weights to their parent
+            super().save_checkpoint(checkpoint, Path(path))
+        else:
+            save(self.write, name, checkpoint)
 
 
 class EpochCheckpoint(ModelCheckpoint):

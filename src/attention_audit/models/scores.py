@@ -34,8 +34,8 @@ class Scores(nn.Module):
 
     Two classes: F1 of each class (class 1 is the positive class: *the* F1), accuracy, macro- and
     micro-F1, ROC-AUC, PR-AUC. More classes: the same without the two areas; inference likewise.
-    Question answering: accuracy. A class without a single target has no F1, and one-class targets have no areas: they
-    are NaN, where torchmetrics says 0.
+    Question answering: accuracy. A class without a single target has no F1, and one-class targets
+    have no areas: they are NaN, where torchmetrics says 0.
     """
 
     def __init__(self, task: Task, classes: int) -> None:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attention_audit.text.batching import BucketSampler, BudgetSampler
     from attention_audit.text.data import Documents, TextDataModule
+    from attention_audit.text.embeddings import Embeddings
     from attention_audit.text.preparation import Preparation
     from attention_audit.text.prepared import Prepared, prepare
-    from attention_audit.text.vectors import Embeddings, RandomVectors, WordVectors
+    from attention_audit.text.vectors import RandomVectors, WordVectors
     from attention_audit.text.vocabulary import Vocabulary
+    from attention_audit.text.word2vec import Word2Vec
 
 _HOME = {
     "BucketSampler": "batching",
@@ -24,10 +26,11 @@ _HOME = {
     "Preparation": "preparation",
     "Prepared": "prepared",
     "prepare": "prepared",
-    "Embeddings": "vectors",
+    "Embeddings": "embeddings",
     "RandomVectors": "vectors",
     "WordVectors": "vectors",
     "Vocabulary": "vocabulary",
+    "Word2Vec": "word2vec",
 }
 
 __all__ = [
@@ -40,6 +43,7 @@ __all__ = [
     "RandomVectors",
     "TextDataModule",
     "Vocabulary",
+    "Word2Vec",
     "WordVectors",
     "prepare",
 ]

@@ -16,18 +16,31 @@ class BucketSampler:
     original program does, cuts the row into batches, and shuffles those. The order depends on
     (seed, epoch) only. Every row comes once an epoch; the shortest batch may be smaller.
 
+    Of `parts` processes that train together, the one with number `part` gets every so-manieth
+    batch; all of them get equally many, so that up to parts - 1 batches of an epoch are left out.
+
     Lightning looks for `batch_sampler.sampler.set_epoch`, hence `sampler`.
 
     Args:
         lengths: tokens of each row.
         batch_size: rows of a batch, at least 1.
         seed: of the order, at least 0.
+        part: number of this process, from 0.
+        parts: processes that train together.
     """
 
-    def __init__(self, lengths: Sequence[int] | np.ndarray, batch_size: int, seed: int) -> None:
+    def __init__(
+        self,
+        lengths: Sequence[int] | np.ndarray,
+        batch_size: int,
+        seed: int,
+        part: int = 0,
+        parts: int = 1,
+    ) -> None:
         self.lengths = np.asarray(lengths, dtype=np.float64)
         self.batch_size = batch_size
         self.seed = seed
+        self.part, self.parts = part, parts
         self.epoch = 0
 
     @property
@@ -39,13 +52,18 @@ class BucketSampler:
         self.epoch = epoch
 
     def __len__(self) -> int:
+        return self._batches // self.parts
+
+    @property
+    def _batches(self) -> int:
         return -(-len(self.lengths) // self.batch_size)
 
     def __iter__(self) -> Iterator[list[int]]:
         random = np.random.default_rng([self.seed, self.epoch])
         noise = random.uniform(-NOISE, NOISE, size=len(self.lengths))
         order = np.argsort(self.lengths * (1 + noise), kind="stable")
-        for batch in random.permutation(len(self)):
+        shuffled = random.permutation(self._batches)
+        for batch in shuffled[self.part :: self.parts][: len(self)]:
             yield order[batch * self.batch_size : (batch + 1) * self.batch_size].tolist()
 
 

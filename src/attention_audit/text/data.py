@@ -139,7 +139,16 @@ class TextDataModule(pl.LightningDataModule):
 
     def train_dataloader(self) -> DataLoader[Any]:
         documents = self._documents["train"]
-        return _loader(documents, BucketSampler(documents.lengths, self.batch_size, self.seed))
+        part, parts = (
+            (self.trainer.global_rank, self.trainer.world_size) if self.trainer else (0, 1)
+        )
+        batches = BucketSampler(documents.lengths, self.batch_size, self.seed, part, parts)
+        if not len(batches):
+            raise ValueError(
+                f"trainer.devices: {parts} of them share {len(documents)} train rows in batches of "
+                f"{self.batch_size}: fewer than one batch each; lower dataset.batch_size"
+            )
+        return _loader(documents, batches)
 
     def val_dataloader(self) -> DataLoader[Any]:
         return self.loader("dev")

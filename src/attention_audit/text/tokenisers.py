@@ -8,19 +8,23 @@ from typing import Literal
 
 Tokeniser = Callable[[str], list[str]]
 
+# What readers put in the place of de-identified passages; spaCy's rules would part it in three.
+_WHOLE = "<de>"
+
 
 def tokeniser(name: Literal["spacy", "whitespace"]) -> Tokeniser:
     """The function that splits a text into tokens, none of them empty or blank.
 
     `spacy` is the rule-based tokeniser of spaCy's blank English pipeline, applied to the text
-    with each run of white space made one space; `whitespace` is `str.split`.
+    with each run of white space made one space, and with `<de>` a token of its own; `whitespace`
+    is `str.split`.
     """
     return _spacy() if name == "spacy" else str.split
 
 
 def release(name: Literal["spacy", "whitespace"]) -> str:
     """The version of the rules behind a tokeniser, found without loading it."""
-    return version("spacy") if name == "spacy" else "1"
+    return f"{version('spacy')} {_WHOLE}" if name == "spacy" else "1"
 
 
 def normaliser(lowercase: bool, digits: Literal["qqq", "keep"]) -> Callable[[str], str]:
@@ -38,4 +42,5 @@ def _spacy() -> Tokeniser:
     import spacy
 
     split = spacy.blank("en").tokenizer
+    split.add_special_case(_WHOLE, [{"ORTH": _WHOLE}])
     return lambda text: [token.text for token in split(" ".join(text.split()))]

@@ -7,40 +7,23 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import PositiveInt
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from attention_audit.text.embeddings import Embeddings, Fill, drawn, key
 
+if TYPE_CHECKING:
+    from attention_audit.text.prepared import CorpusText
     from attention_audit.text.vocabulary import Vocabulary
 
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 1 << 24
-
-
-@dataclass(frozen=True)
-class Embeddings:
-    """An embedding for every vocabulary word.
-
-    Attributes:
-        matrix: float32 [words, width], row = word id; the row of `<pad>` is zero.
-        found: words, special tokens aside, whose vector was in the file.
-        coverage: `found` as a share of those words, in [0, 1]; 0 where there is no file.
-        missing: the most widespread words that the file lacks, ten at most.
-    """
-
-    matrix: Tensor
-    found: int
-    coverage: float
-    missing: tuple[str, ...]
 
 
 class RandomVectors:
@@ -61,9 +44,9 @@ class RandomVectors:
         """What determines these vectors, beside vocabulary and seed."""
         return {"reader": "random vectors", "version": 1, "dimension": self.dimension}
 
-    def embed(self, vocabulary: Vocabulary, seed: int) -> Embeddings:
-        """Vectors for the vocabulary, the same for the same seed."""
-        matrix = _drawn(len(vocabulary), self.dimension, seed)
+    def embed(self, vocabulary: Vocabulary, seed: int, documents: CorpusText) -> Embeddings:
+        """Vectors for the vocabulary, the same for the same seed, whatever the documents."""
+        matrix = drawn(len(vocabulary), self.dimension, seed)
         return Embeddings(matrix=matrix, found=0, coverage=0.0, missing=())
 
 
@@ -85,7 +68,7 @@ class WordVectors:
     def __init__(
         self,
         path: str,
-        missing: Literal["normal", "zeros"] = "normal",
+        missing: Fill = "normal",
         dimension: PositiveInt | None = None,
     ) -> None:
         self.path = Path(path).expanduser()
@@ -111,39 +94,27 @@ class WordVectors:
             "dimension": self.dimension,
         }
 
-    def embed(self, vocabulary: Vocabulary, seed: int) -> Embeddings:
-        """Vectors for the vocabulary.
-
-        The whole matrix is drawn before the file's vectors are put in, so that a missing word's
-        vector depends on seed, vocabulary and width, not on what else the file holds.
+    def embed(self, vocabulary: Vocabulary, seed: int, documents: CorpusText) -> Embeddings:
+        """The file's vectors for the vocabulary; the seed is that of the missing ones.
 
         Raises:
             FileNotFoundError: no such file.
             ValueError: a line that is cut short, too wide or not numeric (with its number), fewer
                 words than the header says, an empty file, or a file without any vocabulary word.
         """
-        import torch
-
         if (absent := self.missing()) is not None:
             raise FileNotFoundError(absent)
-        vectors, dimension = self._read({_key(word) for word in vocabulary.words})
-        own = [_key(word) in vectors for word in vocabulary.own]
-        if not any(own):
+        vectors, dimension = self._read({key(word) for word in vocabulary.words})
+        found = Embeddings.of(vocabulary, vectors, dimension, seed, self.fill)
+        if not found.found:
             raise self._uncovered(vocabulary)
-        matrix = _drawn(len(vocabulary), dimension, seed)
-        if self.fill == "zeros":
-            matrix.zero_()
-        for i, word in enumerate(vocabulary.words[1:], start=1):
-            if (vector := vectors.get(_key(word))) is not None:
-                matrix[i] = torch.from_numpy(vector)
-        absent_words = [word for word, hit in zip(vocabulary.own, own, strict=True) if not hit]
-        return Embeddings(matrix, sum(own), sum(own) / len(own), tuple(absent_words[:10]))
+        return found
 
     def _uncovered(self, vocabulary: Vocabulary) -> ValueError:
         return ValueError(
             f"vectors.path={self.path}: coverage 0, none of the {len(vocabulary.own)} vocabulary "
-            f"words (such as {', '.join(vocabulary.own[:3])}) is in it; is it another language, "
-            "cased where dataset.text.lowercase=true, or not a vector file?"
+            f"words (such as {', '.join(map(repr, vocabulary.own[:3]))}) is in it; is it another "
+            "language, cased where dataset.text.lowercase=true, or not a vector file?"
         )
 
     def _read(self, needed: set[bytes]) -> tuple[dict[bytes, np.ndarray], int]:
@@ -215,25 +186,11 @@ class WordVectors:
         return vector.astype(np.float32)
 
 
-def _key(word: str) -> bytes:
-    return word.encode("utf-8", "surrogatepass")
-
-
 def _numeric_tail(columns: list[bytes]) -> int:
     tail = 0
     while tail < len(columns) - 1 and _NUMBER.fullmatch(columns[-1 - tail]):
         tail += 1
     return tail
-
-
-def _drawn(words: int, dimension: int, seed: int) -> Tensor:
-    import torch
-
-    from attention_audit.batch import PAD
-
-    matrix = torch.randn(words, dimension, generator=torch.Generator().manual_seed(seed))
-    matrix[PAD] = 0
-    return matrix
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

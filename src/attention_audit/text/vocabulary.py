@@ -44,8 +44,9 @@ class Vocabulary:
     ) -> Vocabulary:
         """The words found in at least `min_df` documents, the most widespread first.
 
-        The words of `always` are kept however rare they are. Words that are equally widespread stand in alphabetical order, so that the ids depend on
-        the documents only, not on their order.
+        The words of `always` are kept however rare they are. Words that are equally widespread
+        stand in alphabetical order, so that the ids depend on the documents only, not on their
+        order.
         """
         frequency: Counter[str] = Counter()
         for document in documents:

@@ -1,0 +1,108 @@
+"""The list of all corpora, through the command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from attention_audit.__main__ import main
+
+DATASETS = sorted(
+    path.stem for path in (Path(__file__).parents[2] / "conf" / "dataset").glob("*.yaml")
+)
+
+
+class Listed(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    def row(self, *start: str) -> str:
+        """The table's row that has these words first, with single spaces."""
+        rows = [" ".join(line.split()) for line in self.out.splitlines()]
+        return next(row for row in rows if row.startswith(" ".join(start)))
+
+
+@pytest.fixture
+def listed(
+    corpora: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Listed]:
+    """Runs the command over the tiny corpora, where no network is."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    def run(*words: str) -> Listed:
+        capsys.readouterr()
+        try:
+            code = main(["corpora", f"data_dir={corpora}", *words])
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Listed(code, *capsys.readouterr())
+
+    return run
+
+
+def test_sizes_stand_beside_the_published_ones_and_drops_have_reasons(listed):
+    found = listed("sst")
+    assert found.code == 0
+    assert found.row("sst source") == "sst source treebank files"
+    assert found.row("train ") == "train 26: 14 negative, 12 positive 3,034 / 3,321 14 longest"
+    assert found.row("test ").startswith("test 10: 6 negative, 4 positive 863 / 862")
+    assert found.row("vocabulary").endswith(" 16,175")
+    assert found.row("mean length") == "mean length 8.0 18.7"
+    assert found.row("test texts also in train") == "test texts also in train 10"
+
+
+def test_a_carved_dev_split_is_told_from_the_published_train_split(listed):
+    found = listed("babi_1", "dataset.sources.1.train=100", "dataset.sources.1.test=20")
+    assert found.row("train + dev") == "train + dev 100 10,000"
+    assert found.row("train ", "85") == "train 85"
+    assert found.row("dev (carved)") == "dev (carved) 15"
+
+
+def test_all_but_the_users_own_are_listed_and_what_is_not_here_says_what_would_serve(listed):
+    found = listed("dataset.text.min_df=1")
+    for name in DATASETS:
+        own = name in ("files", "hub")
+        assert any(line.startswith(f" {name} ") for line in found.out.splitlines()) != own
+    assert "NOTEEVENTS" in found.out
+    assert "ssst" not in found.out
+
+
+def test_a_corpus_on_the_hub_is_not_fetched_unasked(listed, tmp_path):
+    found = listed("sst", f"data_dir={tmp_path / 'nothing'}")
+    assert found.code == 0
+    assert found.row("sst not here") == "sst not here hub SetFit/sst2: --download fetches it"
+    asked = listed("sst", f"data_dir={tmp_path / 'nothing'}", "--download")
+    assert asked.code == 1
+    assert "HF_HUB_OFFLINE is set" in asked.row("sst unusable")
+
+
+def test_a_broken_corpus_is_named_and_the_others_are_listed(listed, corpora):
+    (corpora / "sst" / "dev.txt").write_text("no tree\n")
+    found = listed("sst", "planted")
+    assert found.code == 1
+    assert "line 1 is not a tree" in " ".join(found.out.split())
+    assert found.row("planted source")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ssst"], "dataset=ssst: unknown (did you mean 'sst'?)"),
+        (["sst", "dataset.text.min_d=1"], "(did you mean 'min_df'?)"),
+        (["sst", "limits.train=0"], "limits.train"),
+    ],
+)
+def test_a_typo_is_one_line(listed, words, said):
+    found = listed(*words)
+    assert found.code != 0
+    assert said in found.err + found.out
+
+
+def test_the_command_is_in_the_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "list the corpora" in capsys.readouterr().out
