@@ -85,7 +85,8 @@ def survey(config: Mapping[str, Any], download: bool = False) -> list[Line] | Un
         check_corpus(config)
         source, content = find_corpus(config)
         if isinstance(source, Hub) and not (download or source.cached()):
-            return [Line("not here", f"hub {source.path}: --download fetches it")]
+            local = f"; or put {source.instead}" if source.instead else ""
+            return [Line("not here", f"hub {source.path}: --download fetches it{local}")]
         prepared = prepare_corpus(config, source, content)
     except FileNotFoundError as error:
         return [Line("not here", str(error))]
