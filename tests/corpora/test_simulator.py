@@ -1,136 +1,70 @@
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable
-from itertools import pairwise
-from pathlib import Path
+from hashlib import sha256
 
 import pytest
-from scipy.stats import chi2_contingency
 
-from attention_audit.corpora.simulator import MOVES, PEOPLE, PLACES, Simulator
+from attention_audit.corpora.simulator import Simulator
 
-STATEMENT = re.compile(r"\d+ (\w+) (.+) to the (\w+)\.")
-QUESTION = re.compile(r"(\d+) Where is (\w+)\? \t(\w+)\t(\d+)")
+TASK_1 = "eabd31987e3ed6b45e34601d3d2adbced4ee182164b25518f098e497722638b8"
 
 
-class Statistics:
-    """What can be told apart between two sets of stories."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        names = ("people", "places", "verbs", "answers", "asked", "distance", "same person")
-        self.counts: dict[str, Counter] = {name: Counter() for name in (*names, "same asked")}
-        self.shapes: Counter[str] = Counter()
-        self.stays = 0
-        story: list[str] = []
-        for line in lines:
-            if line.startswith("1 ") and story:
-                self._add(story)
-                story = []
-            story.append(line.rstrip("\n"))
-        self._add(story)
-
-    def _add(self, story: list[str]) -> None:
-        self.shapes["".join("Q" if "\t" in line else "S" for line in story)] += 1
-        actors, asked, place = [], [], dict[str, str]()
-        for line in story:
-            if match := QUESTION.fullmatch(line):
-                number, person, answer, support = match.groups()
-                assert place[person] == answer
-                self.counts["answers"][answer] += 1
-                self.counts["asked"][person] += 1
-                self.counts["distance"][len(asked), int(number) - int(support)] += 1
-                asked.append(person)
-                continue
-            match = STATEMENT.fullmatch(line)
-            assert match, line
-            person, verb, there = match.groups()
-            self.stays += place.get(person) == there
-            place[person] = there
-            actors.append(person)
-            self.counts["people"][person] += 1
-            self.counts["verbs"][verb] += 1
-            self.counts["places"][there] += 1
-        self.counts["same person"].update(a == b for a, b in pairwise(actors))
-        self.counts["same asked"].update(a == b for a, b in pairwise(asked))
-
-
-@pytest.fixture(scope="module")
-def simulated() -> Statistics:
-    return Statistics(Simulator().lines("train"))
-
-
-@pytest.fixture
-def real(data: Path) -> Statistics:
-    file = data / "babi/tasks_1-20_v1-2/en-10k/qa1_single-supporting-fact_train.txt"
-    with file.open() as lines:
-        return Statistics(lines)
-
-
-def test_form_of_the_stories(simulated: Statistics) -> None:
-    assert simulated.shapes == {"SSQSSQSSQSSQSSQ": 2000}
-    assert simulated.stays == 0
-    assert set(simulated.counts["people"]) == set(PEOPLE)
-    assert set(simulated.counts["places"]) == set(PLACES)
-    assert set(simulated.counts["verbs"]) == set(MOVES)
-
-
-def test_vocabulary_and_shape_equal_the_real_files(real: Statistics, simulated: Statistics) -> None:
-    assert simulated.shapes == real.shapes
-    assert simulated.stays == real.stays == 0
-    for name, counts in real.counts.items():
-        assert set(counts) == set(simulated.counts[name]), name
-
-
-NAMES = ("people", "places", "verbs", "answers", "asked", "distance", "same person", "same asked")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_distributions_equal_the_real_files(
-    real: Statistics, simulated: Statistics, name: str
-) -> None:
-    theirs, ours = real.counts[name], simulated.counts[name]
-    keys = sorted(theirs)
-    table = [[counts[key] for key in keys] for counts in (theirs, ours)]
-    distance = sum(abs(a / sum(table[0]) - b / sum(table[1])) for a, b in zip(*table, strict=True))
-    assert distance / 2 < 0.03  # two fair samples of this size differ by up to 0.026
-    assert chi2_contingency(table).pvalue > 0.001
-
-
-def test_the_corpus(simulated: Statistics) -> None:
-    corpus = Simulator(train=23, test=7).load()
+@pytest.mark.parametrize("task", [1, 2, 3])
+def test_the_corpus(task: int) -> None:
+    corpus = Simulator(task=task, train=23, test=7).load()  # type: ignore[arg-type]
     assert {split: len(rows) for split, rows in corpus.splits.items()} == {"train": 23, "test": 7}
-    assert corpus.source == "babi_1 simulator v1"
-    row = corpus.splits["train"][22]
-    support = [row["text"].split()[position] for position in row["evidence"]]
-    assert support[0] == row["query"].split()[-1]
-    assert support[-1] == row["answer"]
+    assert corpus.source == f"babi_{task} simulator v1"
+    assert corpus.classes == ()
+    for row in corpus.splits["train"]:
+        words = row["text"].split()
+        support = [words[position] for position in row["evidence"]]
+        assert row["answer"] in support
+        assert row["query"].split()[2 if task == 1 else 3] in support
+        assert support.count("to") == {1: 1, 2: 1, 3: 2}[task]
 
 
-def test_the_same_seed_gives_the_same_stories_on_every_machine() -> None:
-    lines = list(Simulator(train=2, test=1, seed=0).lines("train"))
-    assert lines == list(Simulator(train=2, test=9, seed=0).lines("train"))
-    assert lines != list(Simulator(train=2, seed=1).lines("train"))
-    assert lines != list(Simulator(test=2, seed=0).lines("test"))
-    assert lines == FIRST_LINES
+@pytest.mark.parametrize("task", [1, 2, 3])
+def test_the_same_seed_gives_the_same_stories_on_every_machine(task: int) -> None:
+    def lines(split: str, train: int = 2, test: int = 1, seed: int = 0) -> list[str]:
+        return list(Simulator(task, train, test, seed).lines(split))  # type: ignore[arg-type]
+
+    assert lines("train") == lines("train", test=9)
+    assert lines("train") != lines("train", seed=1)
+    assert lines("train", test=2) != lines("test", test=2)
+    assert lines("train", train=1)[-len(LAST_LINES[task]) :] == LAST_LINES[task]
 
 
-def test_identity_tells_seeds_and_sizes_apart() -> None:
-    identities = [Simulator(seed=0), Simulator(seed=1), Simulator(train=5)]
-    assert len({str(source.identity()) for source in identities}) == 3
+def test_stories_of_task_1_are_those_of_version_1() -> None:
+    """Other stories under the same version would be taken for those that are cached."""
+    assert sha256("\n".join(Simulator().lines("train")).encode()).hexdigest() == TASK_1
+
+
+def test_identity_tells_tasks_seeds_and_sizes_apart() -> None:
+    sources = [Simulator(seed=0), Simulator(seed=1), Simulator(train=5), Simulator(2), Simulator(3)]
+    assert len({str(source.identity()) for source in sources}) == 5
 
 
 def test_a_task_that_is_not_simulated() -> None:
-    with pytest.raises(ValueError, match="task: found 7, expected one of 1"):
+    with pytest.raises(ValueError, match="task: found 7, expected one of 1, 2, 3"):
         Simulator(task=7)  # type: ignore[arg-type]
 
 
-FIRST_LINES = [
-    "1 John travelled to the garden.",
-    "2 Daniel went back to the bedroom.",
-    "3 Where is Daniel? \tbedroom\t2",
-    "4 John journeyed to the hallway.",
-    "5 John travelled to the office.",
-    "6 Where is Daniel? \tbedroom\t2",
-]
+LAST_LINES = {
+    1: [
+        "1 John travelled to the garden.",
+        "2 Daniel went back to the bedroom.",
+        "3 Where is Daniel? \tbedroom\t2",
+    ],
+    2: [
+        "6 Daniel grabbed the milk there.",
+        "7 Daniel went to the bedroom.",
+        "8 Daniel dropped the milk.",
+        "9 Where is the milk? \tbedroom\t8 7",
+    ],
+    3: [
+        "48 Sandra journeyed to the bedroom.",
+        "49 Sandra put down the apple.",
+        "50 Sandra journeyed to the garden.",
+        "51 Where was the apple before the bedroom? \thallway\t49 48 47",
+    ],
+}

@@ -27,9 +27,8 @@ def twenty_newsgroups(folder: Path) -> None:
     for split, group, number in product(("train", "test"), ("baseball", "hockey"), range(20)):
         place = folder / "20news" / f"20news-bydate-{split}" / f"rec.sport.{group}"
         place.mkdir(parents=True, exist_ok=True)
-        body = (
-            f"> what {group} fan said\n\n{sentence(number, int(group == 'hockey'))}, caf\xe9!!!\n"
-        )
+        text = sentence(number, int(group == "hockey"))
+        body = f"> what a {group} fan said\n{text}, caf\xe9!!!\n\n--\nA Fan, somewhere\n"
         post = f"From: fan@example.com (A Fan)\nSubject: Re: {group}\nLines: 3\n\n{body}"
         (place / str(50_000 + number)).write_bytes(post.encode("latin-1"))
 
