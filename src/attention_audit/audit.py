@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
-from attention_audit.cell import Fitted, Place, fit_or_load, locate
-from attention_audit.configuration import check
+from attention_audit.cell import Fitted, Place, find_source, fit_or_load, locate
+from attention_audit.configuration import check, check_corpus
 from attention_audit.privacy import discreet, saves_tokens
 from attention_audit.store import Cell, Store
 from attention_audit.trainer import guarded, make_trainer
@@ -34,6 +34,8 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     Raises:
         ValueError, FileNotFoundError: bad input, before any training.
     """
+    check_corpus(config)
+    find_source(config)  # before anything that takes long to import
     check(config)
     import torch
 

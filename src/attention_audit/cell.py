@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,8 @@ def locate(config: Mapping[str, Any]) -> Place:
         FileNotFoundError: no source of the corpus, or no vectors file.
         ValueError: a name that cannot be a folder.
     """
-    source, corpus = find_corpus(config)
+    source = find_source(config)
+    corpus = corpus_fingerprint(config, source)
     cache = Path(config["cache_dir"])
     vectors = instantiate(config["vectors"])
     if absent := vectors.missing():
@@ -79,14 +80,23 @@ def locate(config: Mapping[str, Any]) -> Place:
     return Place(cell, source, corpus)
 
 
-def find_corpus(config: Mapping[str, Any]) -> tuple[Source, str]:
-    """The source that a resolved configuration's corpus comes from, and its content's fingerprint.
+def find_source(config: Mapping[str, Any], use: Callable[[Source], bool] | None = None) -> Source:
+    """The first source of a resolved configuration's corpus that is there.
+
+    Args:
+        config: resolved.
+        use: which sources are looked at; None is all of them.
 
     Raises:
         FileNotFoundError: no source is there.
     """
-    source = choose(instantiate(config["dataset"]["sources"], _convert_="all"))
-    return source, fingerprint(source.identity(), source.files(), Path(config["cache_dir"]))
+    sources = instantiate(config["dataset"]["sources"], _convert_="all")
+    return choose([source for source in sources if use is None or use(source)])
+
+
+def corpus_fingerprint(config: Mapping[str, Any], source: Source) -> str:
+    """What names the content that a source gives."""
+    return fingerprint(source.identity(), source.files(), Path(config["cache_dir"]))
 
 
 def _identity(config: Mapping[str, Any]) -> dict[str, Any]:

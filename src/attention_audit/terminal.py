@@ -84,8 +84,8 @@ def show(
     }
     groups = _grouped(rows)
     lines = [_cells(*group, known, corpus) for group in groups]
-    table = _fitting(_title(cell, corpus), lines, console)
-    console.print(table)
+    console.print(Text(_title(cell, corpus)))
+    console.print(_fitting(lines, console))
     if legend:
         for line in _legend({quantity for quantity, _, _ in groups}, list(known.values())):
             console.print(Text(line))
@@ -107,7 +107,8 @@ def compare_cells(cells: Iterable[Cell], console: Console) -> None:
     found = [name for name in MEANINGS if any(name in line for line in lines)]
     kept = [name for name in found if name not in COMPARED_LEAST]
     if lines:
-        console.print(_table("the sweep's finished cells", ["cell", *kept], lines))
+        console.print(Text("the sweep's finished cells"))
+        console.print(_table(["cell", *kept], lines))
 
 
 def _title(cell: Cell, corpus: Mapping[str, Any]) -> str:
@@ -130,21 +131,21 @@ def _other_corpus(dataset: str, corpus: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _fitting(title: str, lines: list[dict[str, str]], console: Console) -> Table:
+def _fitting(lines: list[dict[str, str]], console: Console) -> Table:
     """The table of all columns that hold something, or as many as the console has room for."""
     columns = [name for name in COLUMNS if any(line.get(name) for line in lines)]
-    table = _table(title, columns, lines)
+    table = _table(columns, lines)
     unbounded = console.options.update(width=1000)
     for name in DISPENSABLE:
         if console.measure(table, options=unbounded).maximum <= console.width:
             break
         columns = [column for column in columns if column != name]
-        table = _table(title, columns, lines)
+        table = _table(columns, lines)
     return table
 
 
-def _table(title: str, columns: list[str], lines: list[dict[str, str]]) -> Table:
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def _table(columns: list[str], lines: list[dict[str, str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
         left = name in ("quantity", "class", "cell")
         table.add_column(name, justify="left" if left else "right", no_wrap=True)

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from attention_audit.corpora.babi import BabiFiles, questions
+from attention_audit.corpora.corpus import choose
+from attention_audit.corpora.simulator import Simulator
 
 STORY = """1 Mary moved to the bathroom.
 2 John went back to the hallway.
@@ -27,6 +29,28 @@ def test_the_story_so_far_is_the_passage() -> None:
     )
     assert third.text == "Sandra journeyed to the office"
     assert [first.uid, second.uid, third.uid] == ["train-0", "train-1", "train-2"]
+
+
+def test_blank_lines_and_line_ends_do_not_matter() -> None:
+    dirty = STORY.replace("\n", " \r\n\r\n")
+    assert list(questions(dirty.splitlines(), "train", "here")) == list(
+        questions(STORY.splitlines(), "train", "here")
+    )
+
+
+def test_three_supporting_facts_are_evidence_in_the_order_of_the_passage() -> None:
+    story = """1 John took the milk.
+2 John moved to the office.
+3 John went back to the bathroom.
+4 John left the milk there.
+5 Where was the milk before the bathroom? \toffice\t4 3 2"""
+    (row,) = questions(story.splitlines(), "train", "here")
+    assert row.query == "Where was the milk before the bathroom"
+    assert row.answer == "office"
+    words = (row.text or "").split()
+    assert " ".join(words[n] for n in row.evidence or []) == (
+        "John moved to the office John went back to the bathroom John left the milk there"
+    )
 
 
 @pytest.mark.parametrize("line", ["3 Where is Mary? \tbathroom", "3 Where is Mary?\tbathroom\t7"])
@@ -65,11 +89,30 @@ def test_real_files_have_the_published_sizes(data: Path, task: int, words: int) 
         assert answer in {text.split()[position] for position in evidence}
 
 
-def test_real_files_with_a_dev_split(data: Path) -> None:
-    folder = data / "babi" / "tasks_1-20_v1-2" / "en-valid-10k"
-    corpus = BabiFiles(folder, task=1).load()
-    assert {split: len(rows) for split, rows in corpus.splits.items()} == {
-        "train": 9000,
-        "dev": 1000,
-        "test": 1000,
-    }
+@pytest.mark.parametrize(
+    ("release", "task", "train", "dev"),
+    [("en-valid-10k", 1, 9000, 1000), ("en-valid-10k", 2, 9000, 1000), ("en-valid", 3, 900, 100)],
+)
+def test_real_files_with_a_dev_split(
+    data: Path, release: str, task: int, train: int, dev: int
+) -> None:
+    corpus = BabiFiles(data / "babi" / "tasks_1-20_v1-2" / release, task).load()
+    sizes = {split: len(rows) for split, rows in corpus.splits.items()}
+    assert sizes == {"train": train, "dev": dev, "test": 1000}
+
+
+def test_long_passages_of_the_real_files_are_whole(data: Path) -> None:
+    test = BabiFiles(data / "babi" / "tasks_1-20_v1-2" / "en", task=3).load().splits["test"]
+    lengths = [len(text.split()) for text in test["text"]]
+    assert max(lengths) > 1000
+    longest = test[lengths.index(max(lengths))]
+    words = longest["text"].split()
+    support = [words[position] for position in longest["evidence"]]
+    assert longest["answer"] in support
+    assert longest["query"].split()[-1] in support
+
+
+def test_the_simulator_serves_where_a_real_file_is_missing(data: Path) -> None:
+    files = BabiFiles(data / "babi" / "tasks_1-20_v1-2" / "en-10k", task=3)
+    assert (files.missing() or "").startswith("bAbI's qa3_*train.txt in ")
+    assert choose([files, simulator := Simulator(task=3)]) is simulator

@@ -46,7 +46,10 @@ def test_sources_accept_their_parameters(name: str, tmp_path: Path) -> None:
         *((name, Simulator) for name in NAMES if name.startswith("babi")),
     ],
 )
-def test_without_files_the_last_resort_is_taken(name: str, kind: type, tmp_path: Path) -> None:
+def test_without_files_the_last_resort_is_taken(
+    name: str, kind: type, tmp_path: Path, hub: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
     assert isinstance(choose(sources(name, tmp_path)), kind)
 
 

@@ -194,12 +194,19 @@ def test_a_hub_that_accepts_and_stays_silent_is_unreachable() -> None:
         assert time.monotonic() - start < 1
 
 
-def test_choosing_costs_no_network(monkeypatch: pytest.MonkeyPatch, nobody: str) -> None:
+def test_a_hub_out_of_reach_is_a_source_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, nobody: str, hub: Any
+) -> None:
     monkeypatch.setenv("HF_ENDPOINT", nobody)
     source = Hub(**SST)
-    assert source.missing() is None
+    assert f"the hub's SetFit/sst2 ({nobody} does not answer, and" in str(source.missing())
     assert source.files() == []
     assert not source.cached()
+    assert Hub(**SST, timeout=None).missing() is None
+    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+    assert Hub(**SST).missing() is None
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert "HF_HUB_OFFLINE is set" in str(Hub(**SST).missing())
 
 
 def test_a_repository_has_to_be_named() -> None:
@@ -235,7 +242,7 @@ def shapes(hub: Any) -> None:
     news = [{"text": f"title {n} description", "label": n} for n in (2, 0, 1, 3)]
     groups = [(9, "rec.sport.baseball"), (10, "rec.sport.hockey"), (0, "alt.atheism")]
     posts = [{"text": f"post!! {n}", "label": n, "label_text": name} for n, name in groups]
-    effects = [{"text": f"rash {n}", "label": n % 2} for n in range(4)]
+    effects = [{"text": f"rash {n % 4}", "label": n % 2} for n in range(5)]
     hub.repositories |= {
         "stanfordnlp/snli": tables(
             dict.fromkeys(("train", "validation", "test"), pairs), label=relations
@@ -272,6 +279,7 @@ ADE = {
     "path": "ade-benchmark-corpus/ade_corpus_v2",
     "label_names": ["Not-Related", "Related"],
     "classes": {"Not-Related": "not related", "Related": "related"},
+    "distinct": True,
 }
 
 
@@ -294,6 +302,7 @@ def test_every_shape_of_repository_is_read(hub: Any, tmp_path: Path) -> None:
     }
     assert posts["dropped"] == {"train": {"other class": 1}}
     assert ade["splits"]["train"]["label"] == [0, 1, 0, 1]
+    assert ade["dropped"] == {"train": {"duplicate": 1}}
 
 
 def test_without_settings_splits_and_classes_are_the_repositorys(hub: Any, tmp_path: Path) -> None:

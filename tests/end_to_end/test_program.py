@@ -197,3 +197,33 @@ def test_two_devices_fit_one_cell_together_and_one_analyses_it(tmp_path):
     again = run(tmp_path, *cell, "limits.train=200", "analysis=correlation")
     assert again.returncode == 0
     assert "MEMBER" not in again.stderr
+
+
+def test_a_repository_of_the_hub_is_fetched_once_and_then_needs_no_network(tmp_path, hub):
+    rows = [json.dumps({"review": f"a fine film no {n}", "stars": n % 2}) for n in range(60)]
+    hub.repositories["some/reviews"] = {"train.jsonl": "\n".join(rows).encode()}
+    columns = ("dataset.text_column=review", "dataset.label_column=stars")
+    cell = ("dataset=hub", "dataset.path=some/reviews", "dataset.name=reviews", *columns)
+    cell = (*cell, "encoder=average", "analysis=none", "logger=none", *TINY)
+    variables = {"HF_ENDPOINT": hub.endpoint, "HF_HUB_DISABLE_XET": "1"}
+    result = run(tmp_path, *cell, **variables)
+    assert result.returncode == 0, result.stderr
+    commit = hub.commit("some/reviews")
+    assert f"hub some/reviews@{commit}" in result.stdout
+    [manifest] = tmp_path.glob("multirun/reviews/*/*/manifest.json")
+    assert json.loads(manifest.read_text())["corpus"]["source"] == f"hub some/reviews@{commit}"
+    asked = len(hub.requests)
+    again = run(tmp_path, *cell, "seed=1", **variables, HF_HUB_OFFLINE="1")
+    assert again.returncode == 0, again.stderr
+    assert len(hub.requests) == asked
+
+
+def test_a_hub_out_of_reach_is_one_line_within_seconds(tmp_path):
+    started = time.perf_counter()
+    cell = ("dataset=hub", "dataset.path=some/reviews", "logger=none")
+    result = run(tmp_path, *cell, HF_ENDPOINT="http://127.0.0.1:9")
+    assert time.perf_counter() - started < 20  # the client alone retries for longer
+    assert imported(result) == []
+    assert result.returncode == 2
+    [line] = result.stderr.splitlines()
+    assert "http://127.0.0.1:9 does not answer" in line

@@ -13,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 import attention_audit.schema  # noqa: F401  (registers the configuration's types)
-from attention_audit.cell import find_corpus, prepare_corpus
+from attention_audit.cell import corpus_fingerprint, find_source, prepare_corpus
 from attention_audit.commandline import configurations
 from attention_audit.configuration import check_corpus
+from attention_audit.corpora import Source
 from attention_audit.corpora.hub import Hub
 from attention_audit.published import CorpusStatistics, corpus_statistics
 from attention_audit.terminal import stdout
@@ -83,16 +84,23 @@ def survey(config: Mapping[str, Any], download: bool = False) -> list[Line] | Un
     """
     try:
         check_corpus(config)
-        source, content = find_corpus(config)
-        if isinstance(source, Hub) and not (download or source.cached()):
-            local = f"; or put {source.instead}" if source.instead else ""
-            return [Line("not here", f"hub {source.path}: --download fetches it{local}")]
-        prepared = prepare_corpus(config, source, content)
+        source = find_source(config, None if download else _is_here)
+        prepared = prepare_corpus(config, source, corpus_fingerprint(config, source))
     except FileNotFoundError as error:
-        return [Line("not here", str(error))]
-    except (ValueError, OSError) as error:
+        return [Line("not here", f"{error}{_fetchable(config)}")]
+    except (ValueError, OSError, RuntimeError) as error:
         return Unusable(str(error))
     return [*_lines(config["dataset"]["name"], prepared)]
+
+
+def _is_here(source: Source) -> bool:
+    return not isinstance(source, Hub) or source.cached()
+
+
+def _fetchable(config: Mapping[str, Any]) -> str:
+    """What `--download` would fetch."""
+    names = [s["path"] for s in config["dataset"]["sources"] if s["_target_"].endswith(".hub.Hub")]
+    return f"; or fetch the hub's {' or '.join(names)} with --download" if names else ""
 
 
 def _lines(name: str, prepared: Prepared) -> Iterator[Line]:

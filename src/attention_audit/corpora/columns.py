@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +26,7 @@ NEEDED: dict[str, dict[str, str]] = {
 }
 # Those that a table may have, too; the id only where it is named.
 OPTIONAL = {"candidates": "candidates", "split": "split"}
+_USED = {"label": "labelled", "answer": "answered"}
 
 
 @dataclass(frozen=True)
@@ -108,22 +109,29 @@ class Reading:
             differs: see `Corpus`.
 
         Raises:
-            ValueError: texts or candidates of another type, too few classes, or a split none of
-                whose rows has a label.
+            ValueError: a value of another type than its role's, too few classes, or a split none
+                of whose rows has an answer or a label of a class.
         """
-        scheme = self.scheme
-        if self.columns.task != "qa":
-            labels = {split: [*map(written, rows["label"])] for split, rows in splits.items()}
-            _refuse_unlabelled(labels, scheme, where)
-            column = self.columns.named("label")
-            scheme = scheme.settled(labels["train"], f"{where}: column {column!r}")
+        rows = {name: _Rows(name, values, self.cleaning, where) for name, values in splits.items()}
+        scheme = self._settled(rows, where)
         dropped: dict[str, Counter[str]] = {split: Counter() for split in splits}
-        datasets = {
-            split: self._dataset(_Rows(split, rows, self.cleaning, where), scheme, dropped[split])
-            for split, rows in splits.items()
-        }
+        datasets = {split: self._dataset(rows[split], scheme, dropped[split]) for split in splits}
         counts = {split: dict(reasons) for split, reasons in dropped.items()}
         return Corpus(datasets, scheme.classes, source, counts, differs)
+
+    def _settled(self, rows: Mapping[str, _Rows], where: str) -> Scheme:
+        """The scheme with its classes, once every split is found to have rows of use."""
+        if self.columns.task == "qa":
+            answers = {split: of.words("answer") for split, of in rows.items()}
+            _refuse_useless(answers, bool, "answer", where)
+            return self.scheme
+        labels = {split: of.words("label") for split, of in rows.items()}
+        given = self.scheme
+        _refuse_useless(labels, lambda word: given.of_label(word) != "unlabelled", "label", where)
+        column = self.columns.named("label")
+        scheme = given.settled(labels["train"], f"{where}: column {column!r}")
+        _refuse_useless(labels, lambda word: isinstance(scheme.of_label(word), int), "label", where)
+        return scheme
 
     def _dataset(self, rows: _Rows, scheme: Scheme, dropped: Counter[str]) -> Dataset:
         if self.columns.task == "qa":
@@ -151,7 +159,7 @@ class _Rows:
         self, scheme: Scheme, dropped: Counter[str]
     ) -> Iterator[tuple[int, str, str | None, int]]:
         """Number, id, text and class of each row that has a class; the others are counted."""
-        for row, label in enumerate(map(written, self.values["label"])):
+        for row, label in enumerate(self.words("label")):
             number = scheme.of_label(label)
             if isinstance(number, str):
                 dropped[number] += 1
@@ -159,14 +167,21 @@ class _Rows:
                 yield row, self._uid(row), self.text("text", row), number
 
     def questions(self) -> Iterator[Question]:
-        for row, answer in enumerate(self.values["answer"]):
+        for row, answer in enumerate(self.words("answer")):
             yield Question(
                 uid=self._uid(row),
                 text=self.text("text", row),
                 query=self.text("query", row),
-                answer=written(answer),
+                answer=answer,
                 candidates=self._candidates(row),
             )
+
+    def words(self, role: str) -> list[str]:
+        """The labels, or answers, as texts; "" where there is none."""
+        for row, value in enumerate(self.values[role]):
+            if isinstance(value, (dict, list, tuple, bytes)):
+                raise self._strange(role, row, value, "a text, a number or a truth value")
+        return [written(value) for value in self.values[role]]
 
     def text(self, role: str, row: int) -> str | None:
         value = self.values[role][row]
@@ -196,14 +211,15 @@ class _Rows:
         )
 
 
-def _refuse_unlabelled(labels: Mapping[str, list[str]], scheme: Scheme, where: str) -> None:
-    """A split without any label is of no use, though others may be."""
-    blank = {""} | scheme.unlabelled
-    with_labels = [split for split, found in labels.items() if not blank.issuperset(found)]
-    for split, found in labels.items():
-        if found and split not in with_labels:
-            others = ", ".join(with_labels) or "none"
+def _refuse_useless(
+    words: Mapping[str, list[str]], useful: Callable[[str], bool], role: str, where: str
+) -> None:
+    """A split none of whose rows can be used is refused, though others may be of use."""
+    found = {split: set(of) for split, of in words.items() if of}
+    of_use = [split for split, distinct in found.items() if any(map(useful, distinct))]
+    for split, distinct in found.items():
+        if split not in of_use:
             raise ValueError(
-                f"{where}: the {split} split has no labelled row (found {some(sorted(set(found)))})"
-                f"; splits with labels: {others}"
+                f"{where}: the {split} split has no {_USED[role]} row (found "
+                f"{some(sorted(distinct))}); splits with {role}s: {', '.join(of_use) or 'none'}"
             )

@@ -109,10 +109,12 @@ class Hub:
         self.instead = instead
 
     def missing(self) -> str | None:
-        """None, without network, where a repository is named: `load` says what failed."""
+        """None where the client's cache has the repository, or the hub answers."""
         if self.path is None:
             return "a repository of the hub, but no path is set (dataset.path=OWNER/NAME)"
-        return None
+        if self.cached() or (not _offline() and self._reachable):
+            return None
+        return f"the hub's {self.path} ({self._why_not}, and it is not in the cache {_hub_cache()})"
 
     def files(self) -> list[Path]:
         return []
@@ -205,12 +207,15 @@ class Hub:
         return f"{self.path} (revision {self.revision})"
 
     def _unreachable(self) -> HubUnreachable:
-        why = "HF_HUB_OFFLINE is set" if _offline() else f"{_endpoint()} does not answer"
         local = f"; or put {self.instead}" if self.instead else ""
         return HubUnreachable(
-            f"hub corpus {self._name}: {why} and the corpus is not in the cache "
+            f"hub corpus {self._name}: {self._why_not} and the corpus is not in the cache "
             f"{_hub_cache()}; connect once{local}"
         )
+
+    @property
+    def _why_not(self) -> str:
+        return "HF_HUB_OFFLINE is set" if _offline() else f"{_endpoint()} does not answer"
 
     def _tables(self) -> Mapping[str, Dataset]:
         with hushed():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,8 @@ DELIMITED = (".csv", *TABS)
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet",)
 SUFFIXES = (*DELIMITED, *JSON_LINES, *PARQUET)
+# An escape of one half of a character beyond the 16-bit ones: alone, it is no character.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Table(Protocol):
@@ -203,7 +206,21 @@ def _objects(path: Path, lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
                 f"{path}: line {number} is not a JSON object; expected one a line, such as "
                 '{"text": "...", "label": "..."}'
             )
+        if _HALF.search(line) and not _whole(row):
+            raise ValueError(
+                f"{path}: line {number} holds half a character (a lone escape from \\ud800 to "
+                "\\udfff), as where a text was cut inside an emoji; take the escape away"
+            )
         yield row
+
+
+def _whole(row: dict[str, Any]) -> bool:
+    """Whether the texts can be written as UTF-8."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Parquet:
