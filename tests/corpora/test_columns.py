@@ -102,6 +102,35 @@ def test_a_split_without_labels_is_refused_and_those_with_labels_named(tmp_path:
         read(tmp_path, rows, unlabelled=[-1])
 
 
+def test_a_split_of_unknown_labels_only_is_refused(tmp_path: Path) -> None:
+    rows = [{"text": "t", "label": n % 2, "split": "train"} for n in range(4)]
+    hidden = [{"text": "t", "label": -1, "split": "test"} for _ in range(2)]
+    with pytest.raises(ValueError, match=r"the test split has no labelled row .*: train"):
+        read(tmp_path, rows + hidden)
+    others = [{"text": "t", "label": 2, "split": "test"}]
+    with pytest.raises(ValueError, match=r"the test split has no labelled row \(found '2'\)"):
+        read(tmp_path, rows + others, classes=[0, 1], ignored=[2])
+
+
+def test_a_split_without_answers_is_refused_and_those_with_answers_named(tmp_path: Path) -> None:
+    rows = [{"passage": "a b", "question": "c", "answer": "b", "split": "train"}]
+    rows += [row | {"answer": None, "split": "test"} for row in rows]
+    with pytest.raises(ValueError, match=r"the test split has no answered row .* answers: train"):
+        read(tmp_path, rows, task="qa")
+
+
+@pytest.mark.parametrize(
+    ("task", "role", "value"),
+    [("classification", "label", [1, 2]), ("qa", "answer", {"text": ["b"], "answer_start": [2]})],
+)
+def test_labels_and_answers_with_a_structure_are_refused(
+    tmp_path: Path, task: str, role: str, value: Any
+) -> None:
+    row = {"text": "a b", "passage": "a b", "question": "c", role: value}
+    with pytest.raises(ValueError, match=rf"the {role} of row 1 .* \({role}_column\)"):
+        read(tmp_path, [row], task=task)
+
+
 def test_identities_tell_tasks_and_columns_apart(tmp_path: Path) -> None:
     options: list[dict[str, Any]] = [
         {},

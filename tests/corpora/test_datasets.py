@@ -86,6 +86,39 @@ def test_every_option_of_the_users_own_is_one_at_the_top(name: str, kind: type) 
     assert set(source) - {"_target_"} == set(inspect.signature(kind).parameters) - ours
 
 
+SNLI = (
+    *("gold_label", "sentence1_binary_parse", "sentence2_binary_parse", "sentence1_parse"),
+    *("sentence2_parse", "sentence1", "sentence2", "captionID", "pairID", "label1", "label2"),
+)
+
+
+@pytest.mark.parametrize("place", ["snli", "snli/snli_1.0"])
+def test_the_snli_table_serves_where_its_lines_are_not(tmp_path: Path, place: str) -> None:
+    rows = [
+        ("entailment", 'A 5" disc.', '"It is round.'),
+        ("neutral", "A man, outside.", "He is tall."),
+        ("contradiction", "A man.", "A dog."),
+        ("-", "A man.", "A thing."),
+    ]
+    (tmp_path / place).mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        lines = [
+            "\t".join((label, "( A )", "( B )", "(ROOT)", "(ROOT)", premise, hypothesis))
+            + f"\t{n}.jpg\t{n}.jpg#0r1\t{label}\t"
+            for n, (label, premise, hypothesis) in enumerate(rows)
+        ]
+        text = "\n".join(["\t".join(SNLI), *lines]) + "\n"
+        (tmp_path / place / f"snli_1.0_{split}.txt").write_text(text)
+    corpus = choose(sources("snli", tmp_path)).load()
+    assert corpus.dropped["test"] == {"unlabelled": 1}
+    test = corpus.splits["test"]
+    assert list(zip(test["text"], test["query"], test["label"], strict=True)) == [
+        ('A 5" disc.', '"It is round.', 2),
+        ("A man, outside.", "He is tall.", 0),
+        ("A man.", "A dog.", 1),
+    ]
+
+
 def test_real_files_win(data: Path) -> None:
     assert isinstance(choose(sources("sst", data)), Treebank)
     assert isinstance(choose(sources("imdb", data)), LabelledFolders)

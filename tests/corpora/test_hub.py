@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from attention_audit.corpora.hub import Hub, answers
+from attention_audit.corpora.hub import Hub
 
 SST = {
     "path": "SetFit/sst2",
@@ -158,16 +159,24 @@ def test_imdb_has_its_labels_as_a_type_and_a_split_that_we_leave(hub: Any, tmp_p
 def test_what_moved_is_refused_with_one_line(hub: Any, tmp_path: Path) -> None:
     hub.repositories["SetFit/sst2"] = sst2(("positive", "negative"))
     hub.repositories["stanfordnlp/imdb"] = imdb("train", "unsupervised")
+    hub.repositories["stanfordnlp/empty"] = {"README.md": b"nothing here yet"}
     cases = [
-        (SST, "found the labels positive, negative, expected negative, positive"),
-        (IMDB, "found the splits train, unsupervised, expected test too"),
+        (SST, "found the labels 'positive', 'negative', expected 'negative', 'positive'"),
+        (IMDB, "found the splits 'train', 'unsupervised', expected 'test' too"),
         (IMDB | {"splits": {"train": "unsupervised"}}, "the train split has no labelled row"),
         (IMDB | {"splits": {"train": "train"}, "text_column": "body"}, "column 'body' is missing"),
         (IMDB | {"configuration": "raw"}, "raw"),
         (IMDB | {"path": "stanfordnlp/gone"}, "stanfordnlp/gone"),
         (SST | {"revision": "v9"}, "v9"),
+        (
+            SST | {"label_text_column": "name"},
+            "found the columns 'text', 'label', 'label_text', exp",
+        ),
+        (IMDB | {"splits": {"train": "train"}, "classes": {"neg": "n", "good": "p"}}, "'good' too"),
+        (IMDB | {"path": "stanfordnlp/empty"}, "doesn't contain any data files"),
     ]
-    reports, _ = load_all(tmp_path, hub.endpoint, [parameters for parameters, _ in cases])
+    reports, errors = load_all(tmp_path, hub.endpoint, [parameters for parameters, _ in cases])
+    assert errors == ""
     for (_, expected), refused in zip(cases, reports, strict=True):
         assert expected in refused["error"]
         assert refused["type"] == "ValueError"
@@ -185,15 +194,6 @@ def test_unreachable_and_nothing_cached(nobody: str, tmp_path: Path) -> None:
     assert "HF_HUB_OFFLINE is set" in offline["error"]
 
 
-def test_a_hub_that_accepts_and_stays_silent_is_unreachable() -> None:
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        start = time.monotonic()
-        assert not answers(f"http://127.0.0.1:{silent.getsockname()[1]}", 0.3)
-        assert time.monotonic() - start < 1
-
-
 def test_a_hub_out_of_reach_is_a_source_that_is_missing(
     monkeypatch: pytest.MonkeyPatch, nobody: str, hub: Any
 ) -> None:
@@ -209,8 +209,33 @@ def test_a_hub_out_of_reach_is_a_source_that_is_missing(
     assert "HF_HUB_OFFLINE is set" in str(Hub(**SST).missing())
 
 
+def test_a_user_behind_a_slow_proxy_can_leave_the_probe_out(hub: Any, tmp_path: Path) -> None:
+    hub.repositories["SetFit/sst2"] = sst2()
+    answer = hub.answer
+
+    def slowly(path: str, asked: bytes) -> Any:
+        time.sleep(0.2)
+        return answer(path, asked)
+
+    hub.answer = slowly
+    refused = load(tmp_path, hub.endpoint, SST | {"timeout": 0.1})
+    assert "does not answer" in refused["error"]
+    assert load(tmp_path, hub.endpoint, SST | {"timeout": None})["classes"] == SST["label_names"]
+
+
+def test_a_proxy_that_blocks_the_hub_is_told_in_time(hub: Any, tmp_path: Path) -> None:
+    hub.answer = lambda path, asked: (403, b"blocked", {})
+    start = time.monotonic()
+    refused = load(tmp_path, hub.endpoint, SST)
+    assert time.monotonic() - start < 5
+    assert f"{hub.endpoint} answers with HTTP 403" in refused["error"]
+
+
 def test_a_repository_has_to_be_named() -> None:
     assert "dataset.path=OWNER/NAME" in str(Hub(None).missing())
+    assert Hub(None).identity()["revision"] == "main"
+    with pytest.raises(ValueError, match=r"splits: found 'training', expected train, and dev"):
+        Hub("some/reviews", splits={"training": "train"})
 
 
 def tables(splits: dict[str, list[dict[str, Any]]], **names: list[str]) -> dict[str, bytes]:
@@ -342,3 +367,71 @@ def test_a_repository_of_a_script_is_refused_with_what_to_do(hub: Any, tmp_path:
     assert "a script of its own, which is never run" in refused["error"]
     assert "put a.csv in data, or set revision=refs/convert/parquet" in refused["error"]
     assert "a script was run" not in refused["stderr"]
+
+
+def converted(hub: Any, name: str, *configurations: str) -> None:
+    """The hub's own tables of a script's corpus: a folder a configuration, and no README."""
+    answer, files = hub.answer, {}
+    for configuration in configurations:
+        rows = [{"text": f"{configuration} {n}", "label": n % 2} for n in range(4)]
+        for path, content in tables({"train": rows, "test": rows}).items():
+            if path.endswith(".parquet"):
+                files[f"{configuration}/{Path(path).stem}/0000.parquet"] = content
+
+    def with_folders_in_folders(path: str, asked: bytes) -> Any:
+        path = path.replace("refs%2Fconvert%2Fparquet", "main")
+        if "/tree/" not in path:
+            return answer(path, asked)
+        inside = path.partition("?")[0].partition("/tree/")[2].partition("/")[2]
+        found = {f: content for f, content in files.items() if f.startswith(inside)}
+        folders = {str(above) for f in found for above in Path(f).parents} - {".", inside}
+        entries = [{"type": "directory", "path": f, "oid": "0" * 40} for f in sorted(folders)]
+        entries += [
+            {"type": "file", "path": f, "size": len(content), "oid": sha1(content).hexdigest()}
+            for f, content in found.items()
+        ]
+        return 200, json.dumps(entries).encode(), {}
+
+    hub.repositories[name] = files
+    hub.answer = with_folders_in_folders
+
+
+def test_converted_tables_of_several_configurations_are_never_mixed(
+    hub: Any, tmp_path: Path
+) -> None:
+    converted(hub, "some/reviews", "films", "books")
+    case = {"path": "some/reviews", "revision": "refs/convert/parquet"}
+    mixed, films, books, other = load_all(
+        tmp_path,
+        hub.endpoint,
+        [case, *(case | {"configuration": name} for name in ("films", "books", "songs"))],
+    )[0]
+    assert "found the configurations 'books', 'films', whose rows would be mixed" in mixed["error"]
+    assert films["splits"]["test"]["text"] == [f"films {n}" for n in range(4)]
+    assert books["splits"]["test"]["text"] == [f"books {n}" for n in range(4)]
+    assert "songs" in other["error"]
+
+
+def test_a_repository_without_a_readme_keeps_its_identity(
+    hub: Any, nobody: str, tmp_path: Path
+) -> None:
+    converted(hub, "some/reviews", "default")
+    case = {"path": "some/reviews", "revision": "refs/convert/parquet"}
+    first = load(tmp_path, hub.endpoint, case)
+    assert first["identity"]["revision"] == hub.commit("some/reviews")
+    later = load(tmp_path, nobody, case)
+    assert later["identity"] == first["identity"] == first["again"]
+    assert later["splits"] == first["splits"]
+
+
+def test_classes_go_by_their_numbers_where_their_names_are_a_column(
+    hub: Any, tmp_path: Path
+) -> None:
+    rows = [{"text": f"t{n}", "label": n, "label_text": "abc"[n]} for n in (2, 0, 1)]
+    hidden = [{"text": "t", "label": -1, "label_text": "unlabeled"}]
+    hub.repositories["some/names"] = tables({"train": rows, "test": rows + hidden})
+    case = {"path": "some/names", "label_text_column": "label_text"}
+    corpus = load(tmp_path, hub.endpoint, case)
+    assert corpus["classes"] == ["a", "b", "c"]
+    assert corpus["splits"]["train"]["label"] == [2, 0, 1]
+    assert corpus["dropped"]["test"] == {"unlabelled": 1}

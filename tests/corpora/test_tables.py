@@ -96,6 +96,13 @@ def test_a_text_that_is_none_is_refused_with_its_type(tmp_path: Path, name: str)
     assert "the text of row 1 of the train rows is of type list, expected text" in message
 
 
+def test_a_character_of_two_escapes_is_one(tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text(
+        '{"text": "\\ud83d\\ude00", "label": 0}\n{"text": "b", "label": 1}\n'
+    )
+    assert texts(Files(tmp_path / "own.jsonl").load())[0] == ("\U0001f600", 0)
+
+
 def test_a_name_that_a_json_line_lacks_is_null(tmp_path: Path) -> None:
     rows = [{"text": "a", "label": "x"}, {"label": "y", "text": "b"}, {"text": "c"}]
     corpus = Files(write(tmp_path / "own.jsonl", rows)).load()
@@ -109,6 +116,7 @@ def test_a_name_that_a_json_line_lacks_is_null(tmp_path: Path) -> None:
         ("own.jsonl", b'["a", 1]\n', "line 1 is not a JSON object"),
         ("own.jsonl", b"\n\n", "found no rows"),
         ("own.jsonl", '{"text": "ï"}'.encode("latin-1"), "not UTF-8: line 1, byte 11"),
+        ("own.jsonl", b'{"text": "cut \\ud83d"}\n', "line 1 holds half a character"),
         ("own.parquet", b"PAR1 and no more", "not a whole Parquet file"),
         ("own.parquet", b"", "not a whole Parquet file"),
         ("own.csv.gz", gzip.compress(b"text,label\na,0\nb,1\n" * 99)[:-9], "broken gzip file"),

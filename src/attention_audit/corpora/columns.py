@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -91,11 +91,15 @@ def _place(names: list[str], role: str, name: str, where: str) -> int:
 
 @dataclass(frozen=True)
 class Reading:
-    """What is made of the rows: the task, its labels' scheme, and the texts' repair."""
+    """What is made of the rows: the task, its labels' scheme, and the texts' repair.
+
+    distinct: a labelled text that comes again in its split is left out, and counted.
+    """
 
     columns: Columns
     scheme: Scheme
     cleaning: Cleaning = "none"
+    distinct: bool = False
 
     def corpus(
         self, splits: Mapping[str, Values], where: str, source: str, differs: str = ""
@@ -141,9 +145,21 @@ class Reading:
                 Pair(uid, text, rows.text("query", row), label)
                 for row, uid, text, label in rows.labelled(scheme, dropped)
             )
-        return labelled(
+        examples = (
             Example(uid, text, label) for _, uid, text, label in rows.labelled(scheme, dropped)
         )
+        return labelled(_first(examples, dropped) if self.distinct else examples)
+
+
+def _first(examples: Iterable[Example], dropped: Counter[str]) -> Iterator[Example]:
+    """Each text once; the others are counted."""
+    seen: set[str | None] = set()
+    for example in examples:
+        if example.text in seen:
+            dropped["duplicate"] += 1
+        else:
+            seen.add(example.text)
+            yield example
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The `datasets` library without its chatter."""
+"""The `datasets` library, and the hub's client under it, without their chatter."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ def hushed() -> Iterator[None]:
     """Progress bars on a terminal only, and no log lines: our own errors say what is wrong."""
     import datasets
     from datasets.utils import logging
+    from huggingface_hub.utils import logging as client_logging
 
-    bars, level = datasets.is_progress_bar_enabled(), logging.get_verbosity()
+    loggers = {log: log.get_verbosity() for log in (logging, client_logging)}
+    bars = datasets.is_progress_bar_enabled()
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
-    logging.set_verbosity(logging.CRITICAL)
+    for log in loggers:
+        log.set_verbosity(log.CRITICAL)
     try:
         yield
     finally:
-        logging.set_verbosity(level)
+        for log, level in loggers.items():
+            log.set_verbosity(level)
         if bars:
             datasets.enable_progress_bars()
