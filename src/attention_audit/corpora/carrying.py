@@ -149,21 +149,26 @@ class CarryingWorld:
     def where_was(self, thing: str) -> str | None:
         """Task 3: where it was carried from, before it last came to a place of its journey.
 
-        The place is one of this journey or, as likely, one of all its journeys: the files ask
-        more often for a place where the thing was before.
+        The place is one of this journey or, as likely, one of all its journeys, later ones more
+        often: the files ask more often for a late place and for one where the thing was before.
         """
         *_, carry = carries = self.carries[thing]
         journey = self._journey(carry)
         if len(journey) < 2:
             return None
         journeys = [visit for earlier in carries for visit in self._journey(earlier)]
-        before = self.dice.pick(self.dice.pick((journey, journeys))).place
+        before = self.dice.pick(_by_rank(self.dice.pick((journey, journeys)))).place
         last = max((n for n, visit in enumerate(journey) if visit.place == before), default=0)
         if last == 0:
             return None
         left, reached = journey[last - 1 : last + 1]
         support = f"{carry.dropped or carry.got} {reached.number} {left.number}"
         return self.line(f"Where was the {thing} before the {before}? \t{left.place}\t{support}")
+
+
+def _by_rank(visits: list[Visit]) -> list[Visit]:
+    """The visits, the nth n + 1 times, so that a uniform draw prefers the later ones."""
+    return [visit for rank, visit in enumerate(visits, start=2) for _ in range(rank)]
 
 
 def two_supporting_facts(dice: Dice) -> Iterator[str]:
