@@ -101,6 +101,18 @@ class Reading:
     cleaning: Cleaning = "none"
     distinct: bool = False
 
+    def identity(self) -> dict[str, Any]:
+        """All that changes the rows made of a table, for a corpus's identity."""
+        names = self.scheme.names
+        return {
+            **self.columns.identity(),
+            "classes": None if names is None else [list(pair) for pair in names.items()],
+            "ignored": sorted(self.scheme.ignored),
+            "unlabelled": sorted(self.scheme.unlabelled),
+            "cleaning": self.cleaning,
+            "distinct": self.distinct,
+        }
+
     def corpus(
         self, splits: Mapping[str, Values], where: str, source: str, differs: str = ""
     ) -> Corpus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,20 +99,11 @@ class Files:
         return [*self._by_split().values()]
 
     def identity(self) -> dict[str, Any]:
-        scheme, dialect = self.reading.scheme, self.dialect
         return {
             "reader": "files",
             "version": self.VERSION,
-            **self.reading.columns.identity(),
-            "classes": None
-            if scheme.names is None
-            else [list(pair) for pair in scheme.names.items()],
-            "ignored": sorted(scheme.ignored),
-            "unlabelled": sorted(scheme.unlabelled),
-            "delimiter": dialect.delimiter,
-            "header": dialect.header,
-            "quoted": dialect.quoted,
-            "cleaning": self.reading.cleaning,
+            **asdict(self.dialect),
+            **self.reading.identity(),
         }
 
     def load(self) -> Corpus:

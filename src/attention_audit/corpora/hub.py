@@ -103,7 +103,7 @@ class Hub:
         return self.repository is not None and self.repository.cached()
 
     def identity(self) -> dict[str, Any]:
-        scheme, repository = self.reading.scheme, self.repository
+        repository = self.repository
         return {
             "reader": "hub",
             "version": self.VERSION,
@@ -111,16 +111,9 @@ class Hub:
             "revision": (repository and repository.commit) or self.revision,
             "configuration": self.configuration,
             "splits": self.splits,
-            **self.reading.columns.identity(),
             "label_text_column": self.label_text_column,
             "label_names": self.label_names,
-            "classes": None
-            if scheme.names is None
-            else [list(pair) for pair in scheme.names.items()],
-            "ignored": sorted(scheme.ignored),
-            "unlabelled": sorted(scheme.unlabelled),
-            "cleaning": self.reading.cleaning,
-            "distinct": self.reading.distinct,
+            **self.reading.identity(),
         }
 
     def load(self) -> Corpus:
