@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NoReturn, TypeVar
 
 from hydra import compose
@@ -34,8 +35,11 @@ INTERNAL = {"hydra", "recipe"}
 
 
 def options(group: str) -> str:
-    """The choices of a configuration group, for the text of `--help`."""
-    return ", ".join(GlobalHydra.instance().config_loader().get_group_options(group))
+    """The choices of a configuration group, in the lines of `--help` after its 38th column."""
+    choices = GlobalHydra.instance().config_loader().get_group_options(group)
+    return fill(", ".join(choices), width=96, initial_indent=" " * 38, subsequent_indent=" " * 38)[
+        38:
+    ]
 
 
 OmegaConf.register_new_resolver("options", options, replace=True)

@@ -46,7 +46,7 @@ def tracked(
     run = wandb.init(
         project=settings["project"],
         entity=settings["entity"],
-        dir=str(cell.folder),
+        dir=str(cell.folder.resolve()),  # the process that writes it has a folder of its own
         id=f"{cell.dataset}-{cell.encoder}-{cell.attention}-{cell.seed}-{cell.hash8}",
         name=f"{cell.name} seed {cell.seed}",
         group=sweep,

@@ -107,7 +107,7 @@ def sweep(tmp_path_factory) -> Sweep:
 def test_a_sweep_goes_on_past_failures_and_says_so(sweep):
     assert sweep.result.returncode == 1
     assert "sweep of 4 cells: 0 done before, 4 to run" in sweep.result.stdout
-    assert sweep.result.stdout.count("stored in out/csv/") == 2
+    assert sweep.result.stdout.count("stored in out/files/") == 2
     assert "2 of 4 cells failed" in sweep.result.stderr
     assert sweep.result.stderr.count("must hold two or more classes") == 2
     for noise in ("Traceback", "Warning", "wandb:"):
@@ -178,7 +178,7 @@ def test_a_cell_alone_has_the_numbers_of_the_third_job_and_leaves_no_trace(sweep
     assert (result.returncode, result.stderr) == (0, "")
     assert "wandb" not in imported(result)
     assert "spacy" not in imported(result)
-    [folder] = (sweep.folder / "home" / "alone").glob("csv/*/*")
+    [folder] = (sweep.folder / "home" / "alone").glob("files/*/*")
     assert folder.name == fitted.name
     assert not list(folder.rglob("*wandb*"))
     third = [row for row in rows_of(sweep.folder / "out") if row["encoder"] == "lstm"]
