@@ -74,7 +74,7 @@ def test_a_fit_leaves_its_lasting_files_only(config):
     place = fit(config())
     assert {path.name for path in place.cell.folder.iterdir()} == {
         *("checkpoint.ckpt", "config.yaml", "identity.json", "manifest.json", "status.json"),
-        "vocabulary.json",
+        *("vocabulary.json", "checksums.json"),
     }
     assert place.cell.status().state == "fitted"
 
@@ -148,14 +148,19 @@ def test_another_exit_passes():
         raise SystemExit(3)
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", None])
-def test_a_broken_checkpoint_is_one_clear_line(config, content):
+@pytest.mark.parametrize("damage", [b"", b"garbage", "half", "one bit"])
+def test_a_damaged_checkpoint_is_fitted_again_to_the_same_weights(config, caplog, damage):
     place = fit(config())
+    whole = weights(place)
     path = place.cell.folder / "checkpoint.ckpt"
-    path.write_bytes(path.read_bytes()[:2000] if content is None else content)
-    with pytest.raises(ValueError, match=r"checkpoint\.ckpt is not a whole .* force=true") as error:
-        fit(config())
-    assert "\n" not in str(error.value)
+    content = bytearray(path.read_bytes())
+    if damage == "one bit":
+        content[len(content) // 2] ^= 1
+    path.write_bytes({"half": content[:2000], "one bit": content}.get(damage, damage))
+    assert place.cell.damaged() == ["checkpoint.ckpt"]
+    assert same(weights(fit(config())), whole)
+    assert f"{path} is damaged: making it again" in caplog.text
+    assert place.cell.damaged() == []
 
 
 def test_a_removed_checkpoint_is_one_clear_line(config):
@@ -165,18 +170,20 @@ def test_a_removed_checkpoint_is_one_clear_line(config):
         fit(config())
 
 
-def test_a_broken_last_epoch_is_one_clear_line(config):
+def test_a_fit_whose_last_epoch_is_damaged_starts_again(config, caplog, tmp_path):
+    whole = weights(fit(config(f"store={tmp_path / 'whole'}")))
     interrupted(config(), 1, RuntimeError("killed"))
     path = locate(config()).cell.folder / "last.ckpt"
     path.write_bytes(path.read_bytes()[:2000])
-    with pytest.raises(ValueError, match=r"last\.ckpt is not a whole checkpoint: delete it"):
-        fit(config())
+    assert same(weights(fit(config())), whole)
+    assert f"{path} is not a whole checkpoint: fitting from the start" in caplog.text
 
 
 def test_a_model_of_another_vocabulary_is_refused(config):
     place = fit(config())
     vocabulary = place.cell.read_json("vocabulary")
     place.cell.write_json("vocabulary", {**vocabulary, "more": 1})
+    place.cell.seal()
     with pytest.raises(ValueError, match=r"fitted on another vocabulary .* force=true"):
         fit(config())
 
@@ -212,6 +219,7 @@ def test_weights_that_are_not_finite_are_refused(config):
     stored = torch.load(path, weights_only=True)
     stored["state_dict"]["model.embedding.weight"].fill_(torch.nan)
     torch.save(stored, path)
+    place.cell.seal()
     with pytest.raises(ValueError, match="not finite: run the cell with force=true"):
         fit(config("encoder=average"))
 

@@ -12,7 +12,7 @@ from hydra.utils import instantiate
 from attention_audit.cell import Fitted, Place, find_source, fit_or_load, locate
 from attention_audit.configuration import check, check_corpus
 from attention_audit.privacy import discreet, saves_tokens
-from attention_audit.store import Cell, Store
+from attention_audit.store import Cell, Store, now
 from attention_audit.trainer import guarded, make_trainer
 
 if TYPE_CHECKING:
@@ -51,16 +51,34 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     return place.cell
 
 
-def is_done(config: Mapping[str, Any]) -> bool:
-    """Whether the cell and all its analyses are in the store; checks the configuration first."""
-    check(config)
-    cell = locate(config).cell
+def is_done(config: Mapping[str, Any], place: Place) -> bool:
+    """Whether the cell of a checked configuration and all its analyses are in the store."""
+    cell = place.cell
     return not config["force"] and _finished(config, cell, _analyses(config, cell))
+
+
+def give_up(config: Mapping[str, Any], cell: Cell, reason: str, sweep: str) -> None:
+    """Note the failure of a cell whose process ended without a word, killed say.
+
+    Args:
+        config: resolved.
+        cell: nobody's any more.
+        reason: what is known of the end.
+        sweep: the sweep's name on W&B.
+    """
+    from attention_audit.tracking import note_failure
+
+    with cell.lock():
+        cell.open(config)
+        cell.set_failed(RuntimeError(reason))
+        note_failure(config, cell, sweep)
 
 
 def _finished(config: Mapping[str, Any], cell: Cell, analyses: Sequence[AnalysisCallback]) -> bool:
     needed = ["metrics.json", *(["tokens.parquet"] if saves_tokens(config) else [])]
-    if cell.status().state != "fitted" or not all((cell.folder / n).exists() for n in needed):
+    if cell.damaged() or cell.status().state != "fitted":
+        return False
+    if not all((cell.folder / n).exists() for n in needed):
         return False
     return all(analysis.stored.done for analysis in analyses)
 
@@ -84,15 +102,17 @@ def _work(
     from attention_audit.tracking import publish, tracked
 
     cell = place.cell
+    started = now()
     cell.open(config)
-    cell.set_running()
+    cell.set_running(started)
     with _failure_kept(cell), _logged(cell), tracked(config, cell, sweep) as logger:
         fitted = fit_or_load(config, place, logger)
-        cell.set_running()
+        cell.set_running(started)
         with discreet(config["dataset"]["private"]):
             _analyse(config, cell, fitted, [one for one in analyses if not one.stored.done])
         publish(logger, cell, {one.name: one.histograms for one in analyses})
         Store(cell.root).write_summary()
+    cell.seal()
     # Said last: a cell is finished once its W&B run is, too.
     cell.set_fitted()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -50,17 +51,21 @@ class Fitted:
     prepared: Prepared
 
 
-def locate(config: Mapping[str, Any]) -> Place:
+def locate(config: Mapping[str, Any], source: Source | None = None) -> Place:
     """The cell that a resolved configuration names: all that determines its weights, hashed.
 
     Neither paths nor anything that leaves the weights as they are (store, logger, analyses,
     threads) counts; the content of the corpus and of the vectors does. Light: no torch.
 
+    Args:
+        config: resolved.
+        source: of the corpus, where it has been found already.
+
     Raises:
         FileNotFoundError: no source of the corpus, or no vectors file.
         ValueError: a name that cannot be a folder.
     """
-    source = find_source(config)
+    source = source or find_source(config)
     corpus = corpus_fingerprint(config, source)
     cache = Path(config["cache_dir"])
     vectors = instantiate(config["vectors"])
@@ -224,8 +229,13 @@ def fit(
         _log.info("several devices: epochs are not logged, only what is found after the fit")
         logger = None
     trainer = make_trainer(config, epochs, logger, WholeCheckpoints(cell.write_file))
-    with guarded():
-        trainer.fit(task, datamodule=data, ckpt_path=_resumable(cell), weights_only=True)
+    try:
+        with guarded():
+            trainer.fit(task, datamodule=data, ckpt_path=_resumable(cell), weights_only=True)
+    except SystemExit:
+        if trainer.strategy.launcher is not None:  # processes of several devices
+            trainer.strategy.launcher.kill(signal.SIGTERM)
+        raise
     return time.monotonic() - started
 
 
@@ -234,7 +244,11 @@ def _resumable(cell: Cell) -> Path | None:
     last = cell.folder / LAST
     if not last.exists() or not (cell.folder / BEST).exists():
         return None
-    stored = _read(last, "delete it and run again, to fit from the start")
+    try:
+        stored = _read(last, "fitting from the start")
+    except ValueError as error:
+        _log.warning("%s", error)
+        return None
     _log.info("going on after epoch %d, where a fit was ended", int(stored["epoch"]) + 1)
     return last
 
@@ -283,6 +297,7 @@ def _keep(
     }
     cell.write_json("manifest", manifest)
     _log.info("kept epoch %d of %d", manifest["best_epoch"], config["trainer"]["max_epochs"])
+    cell.seal()
     cell.set_fitted()
     for name in (BEST, LAST):
         (cell.folder / name).unlink(missing_ok=True)

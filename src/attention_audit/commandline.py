@@ -45,6 +45,20 @@ def options(group: str) -> str:
 OmegaConf.register_new_resolver("options", options, replace=True)
 
 
+def with_plan(argv: Sequence[str]) -> list[str]:
+    """The arguments with `--plan` in Hydra's terms: a sweep that says only what it would do."""
+    if "--plan" not in argv:
+        return list(argv)
+    given = [word for word in argv if word != "--plan"]
+    # Among the overrides, which argparse wants side by side.
+    place = next((n for n, word in enumerate(given) if _is_override(word)), len(given))
+    return ["-m", *given[:place], "hydra.sweeper.plan=true", *given[place:]]
+
+
+def _is_override(word: str) -> bool:
+    return "=" in word and not word.startswith("-")
+
+
 def refuse_typos(argv: Sequence[str], config_dir: Path) -> None:
     """Compose the configuration as Hydra will; exit with status 2 and one line if it cannot be.
 

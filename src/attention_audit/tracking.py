@@ -13,6 +13,7 @@ from attention_audit.store import Cell
 
 if TYPE_CHECKING:
     from pytorch_lightning.loggers import WandbLogger
+    from wandb import Run
 
 HISTOGRAM_BINS = 40
 
@@ -29,13 +30,30 @@ def tracked(
     Raises:
         ValueError: online without an API key.
     """
-    settings = config["logger"]
-    if settings["mode"] == "none":
+    if config["logger"]["mode"] == "none":
         yield None
         return
-    import wandb
     from pytorch_lightning.loggers import WandbLogger
 
+    run = _start(config, cell, sweep)
+    try:
+        yield WandbLogger(experiment=run)
+    except BaseException:
+        run.finish(exit_code=1)
+        raise
+    run.finish()
+
+
+def note_failure(config: Mapping[str, Any], cell: Cell, sweep: str | None) -> None:
+    """Mark the run of a cell as failed whose process could not do it itself."""
+    if config["logger"]["mode"] != "none":
+        _start(config, cell, sweep).finish(exit_code=1)
+
+
+def _start(config: Mapping[str, Any], cell: Cell, sweep: str | None) -> Run:
+    import wandb
+
+    settings = config["logger"]
     online = settings["mode"] == "online"
     if online and not wandb.login(prompt=False, verify=False):
         raise ValueError(
@@ -43,7 +61,7 @@ def tracked(
             "or keep logger.mode=offline and `wandb sync` later"
         )
     # Lightning's logger would take an earlier cell's run for its own: it is given this one.
-    run = wandb.init(
+    return wandb.init(
         project=settings["project"],
         entity=settings["entity"],
         dir=str(cell.folder.resolve()),  # the process that writes it has a folder of its own
@@ -63,12 +81,6 @@ def tracked(
             disable_code=True,
         ),
     )
-    try:
-        yield WandbLogger(experiment=run)
-    except BaseException:
-        run.finish(exit_code=1)
-        raise
-    run.finish()
 
 
 def publish(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
+from attention_audit.signals import STATUS, sigterm_as_it_is
+
 if TYPE_CHECKING:
     import pytorch_lightning as pl
 
@@ -41,7 +43,7 @@ def make_trainer(
     with quiet():
         trainer: pl.Trainer = instantiate(
             settings,
-            callbacks=list(callbacks),
+            callbacks=[*callbacks, *_ended_as_before(settings["devices"])],
             logger=logger or False,
             enable_checkpointing=checkpoints is not None,
             plugins=[checkpoints] if checkpoints else None,
@@ -55,10 +57,23 @@ def make_trainer(
     return trainer
 
 
+def _ended_as_before(devices: int | Sequence[int]) -> list[pl.Callback]:
+    """Lightning's handler of SIGTERM, once it is in place, undone; processes of several keep it."""
+    from pytorch_lightning.callbacks import LambdaCallback
+
+    if _count(devices) > 1:
+        return []
+    put_back = sigterm_as_it_is()
+    return [LambdaCallback(on_train_start=put_back, on_test_start=put_back)]
+
+
 def device_count(config: Mapping[str, Any]) -> int:
     """How many devices fit a model together."""
-    devices = config["trainer"]["devices"]
-    return len(devices) if isinstance(devices, (list, tuple)) else int(devices)
+    return _count(config["trainer"]["devices"])
+
+
+def _count(devices: int | Sequence[int]) -> int:
+    return len(devices) if isinstance(devices, Sequence) else int(devices)
 
 
 @contextmanager
@@ -77,7 +92,7 @@ def guarded() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
             raise stop.__context__ from None
         if stop.code is None:  # Lightning's way of ending on SIGTERM, which says "success"
-            raise SystemExit(128 + signal.SIGTERM) from stop
+            raise SystemExit(STATUS) from stop
         raise
 
 

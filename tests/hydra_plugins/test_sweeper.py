@@ -86,7 +86,6 @@ def test_a_failing_cell_is_shown_kept_and_tried_again(sweep, tmp_path):
         ("encoder.hidden=8,-1", "error: encoder.hidden: found -1"),
         ("seed=0,-1", "error: seed: found -1"),
         ("encoder=average,lstn", "error: encoder=lstn: unknown"),
-        ("dataset.path=table.csv,nowhere.csv", "nowhere.csv"),
         ("vectors=none,glove", "error: vectors.path: not set"),
     ],
 )
@@ -98,6 +97,18 @@ def test_a_fault_in_any_cell_is_refused_before_the_first(sweep, tmp_path, fault,
     assert said in outcome.err
     assert outcome.out == ""
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_corpus_that_is_not_here_is_said_at_once_and_fails_its_own_cells_only(sweep, tmp_path):
+    outcome = sweep("dataset.path=nowhere.csv,table.csv", "seed=0,1")
+    assert outcome.code == 1
+    first, second = outcome.out.splitlines()[:2]
+    assert first == "sweep of 4 cells: 0 done before, 2 to run, 2 not to be run here"
+    assert second.startswith("not here: ")
+    assert "nowhere.csv" in second
+    assert "2 of 4 cells failed" in outcome.err
+    assert {key[0] for key in numbers(tmp_path / "out")} == {"0", "1"}
+    assert list(statuses(tmp_path / "out").values()) == ["fitted", "fitted"]
 
 
 def test_an_experiments_own_grid_is_swept(program, tmp_path, corpora, tiny):

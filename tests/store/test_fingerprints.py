@@ -45,7 +45,7 @@ def test_fingerprint_sees_content_names_and_identity(tmp_path):
 def test_fingerprint_reads_unchanged_files_once(tmp_path, monkeypatch):
     paths = corpus(tmp_path / "a", [str(i) for i in range(500)])
     first = fingerprint({}, paths, tmp_path / "k")
-    monkeypatch.setattr(fingerprints, "_hash_file", lambda path: pytest.fail(f"read {path} again"))
+    monkeypatch.setattr(fingerprints, "hash_file", lambda path: pytest.fail(f"read {path} again"))
     assert fingerprint({}, paths, tmp_path / "k") == first
     [entry] = (tmp_path / "k").iterdir()
     assert entry.stat().st_size < 500

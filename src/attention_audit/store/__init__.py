@@ -12,7 +12,7 @@ wherever a process was killed. Undefined numbers (NaN, infinite) are null in JSO
 from attention_audit.store.analysis import Analysis
 from attention_audit.store.cell import FORMAT, Cell
 from attention_audit.store.fingerprints import fingerprint
-from attention_audit.store.status import Status
+from attention_audit.store.status import Status, now
 from attention_audit.store.store import Store
 from attention_audit.store.summary import SUMMARY_COLUMNS
 
@@ -24,4 +24,5 @@ __all__ = [
     "Status",
     "Store",
     "fingerprint",
+    "now",
 ]

@@ -16,6 +16,7 @@ from attention_audit.store.atomic import (
     sync_folder,
     write_json,
 )
+from attention_audit.store.integrity import damaged, seal
 from attention_audit.store.tables import read_table, write_table
 
 
@@ -35,8 +36,8 @@ class Analysis:
 
     @property
     def done(self) -> bool:
-        """True if the analysis is finished."""
-        return self.folder.is_dir()
+        """True if the analysis is finished, and its files are what they were then."""
+        return self.folder.is_dir() and not damaged(self.folder)
 
     @property
     def written(self) -> int:
@@ -70,7 +71,7 @@ class Analysis:
         unfinished.mkdir(parents=True)
         try:
             self._fill(unfinished, summary, {"instances": instances, "tokens": tokens})
-            if self.done:
+            if self.folder.is_dir():
                 remove_folder(self.folder)
             unfinished.rename(self.folder)
         finally:
@@ -88,6 +89,7 @@ class Analysis:
         for name, columns in tables.items():
             if columns is not None:
                 write_table(folder / f"{name}.parquet", columns)
+        seal(folder, [path.name for path in folder.iterdir()])
 
     def read_summary(self) -> Any:
         """Read `summary.json`. Raises FileNotFoundError if the analysis is not done."""

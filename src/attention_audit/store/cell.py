@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import socket
@@ -22,6 +23,7 @@ from attention_audit.store.atomic import (
     write_text,
     write_whole,
 )
+from attention_audit.store.integrity import CHECKSUMS, damaged, seal
 from attention_audit.store.locks import is_free, locked
 from attention_audit.store.naming import checked_name, with_suffix
 from attention_audit.store.plain import canonical, differing_keys, exact, sha256
@@ -31,6 +33,22 @@ from attention_audit.store.tables import read_table, write_table
 
 _NAME_AND_HASH = re.compile(r"(\w[\w.\-]*)-([0-9a-f]{8})")
 FORMAT = 2
+_CHECKPOINT = "checkpoint.ckpt"
+_RESULTS = ("*.ckpt", "*.json", "*.parquet")
+# What changes while a cell is at work, and what is read before anything else.
+_UNSEALED = {"status.json", "identity.json", CHECKSUMS, "last.ckpt", "best.ckpt"}
+_READ_FIRST = ("status.json", "identity.json")
+# What can be made again without another fit.
+_ONLY_RESULTS = {"metrics.json", "instances.parquet", "tokens.parquet", "identity.json"}
+_log = logging.getLogger(__name__)
+
+
+def _is_json(path: Path) -> bool:
+    """True also of a file that is not there."""
+    try:
+        return isinstance(json_if_present(path), (dict, type(None)))
+    except ValueError:
+        return False
 
 
 def identified(identity: Any) -> dict[str, Any]:
@@ -97,13 +115,15 @@ class Cell:
     def open(self, config: Mapping[str, Any]) -> None:
         """Create the folder; write `config.yaml` (this run's) and `identity.json` (for good).
 
-        Removes what a killed process left half-written. Raises ValueError, naming the keys, if
-        the folder belongs to a different identity with the same hash.
+        Removes what a killed process left half-written, and what is damaged, with a warning.
+        Raises ValueError, naming the keys, if the folder belongs to a different identity with the
+        same hash.
         """
         import yaml
 
-        self._check_identity()
         plain = exact(config, "config")
+        self._mend()
+        self._check_identity()
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_temporaries(self.folder)
         remove_temporaries(self.folder / "analyses")
@@ -124,6 +144,33 @@ class Cell:
             "move that folder away and run again"
         )
 
+    # -- integrity
+
+    def seal(self) -> None:
+        """Note what all result files hold, so that a damaged one is seen; once they are whole."""
+        results = [path.name for kind in _RESULTS for path in self.folder.glob(kind)]
+        seal(self.folder, set(results) - _UNSEALED)
+
+    def damaged(self) -> list[str]:
+        """Names of the files, analyses' aside, that are not what they were when sealed.
+
+        A checkpoint that is gone is none of them: to save its space is the user's choice.
+        """
+        unreadable = [name for name in _READ_FIRST if not _is_json(self.folder / name)]
+        changed = damaged(self.folder)
+        if not (self.folder / _CHECKPOINT).exists():
+            changed = [name for name in changed if name != _CHECKPOINT]
+        return [*unreadable, *changed]
+
+    def _mend(self) -> None:
+        """Remove what is damaged, and what was made from it: it will be made again."""
+        found = self.damaged()
+        for name in found:
+            _log.warning("%s is damaged: making it again", self.folder / name)
+            (self.folder / name).unlink(missing_ok=True)
+        if not _ONLY_RESULTS.issuperset(found):
+            self.discard()
+
     # -- status
 
     def status(self) -> Status:
@@ -143,10 +190,10 @@ class Cell:
         """
         return self.status().state == "running" and is_free(self._lock_path)
 
-    def set_running(self) -> None:
-        """Note the start of work by this process; like all of `set_*`, after `open`."""
+    def set_running(self, started: str | None = None) -> None:
+        """Note this process's work, begun now or `started`; like all of `set_*`, after `open`."""
         old = self.status()
-        self._set(Status("running", started=now(), fitted=old.fitted))
+        self._set(Status("running", started=started or now(), fitted=old.fitted))
 
     def set_fitted(self) -> None:
         """Note that the fit is finished; also ends a later run that only added analyses."""

@@ -65,13 +65,14 @@ def _stat(path: Path) -> os.stat_result:
 
 def _hash_files(paths: Sequence[Path]) -> str:
     if len(paths) == 1:  # a renamed file is the same corpus
-        return _hash_file(paths[0])
+        return hash_file(paths[0])
     folder = Path(os.path.commonpath([path.parent for path in paths]))
-    names = {path.relative_to(folder).as_posix(): _hash_file(path) for path in paths}
+    names = {path.relative_to(folder).as_posix(): hash_file(path) for path in paths}
     return sha256(json.dumps(names, sort_keys=True))
 
 
-def _hash_file(path: Path) -> str:
+def hash_file(path: Path) -> str:
+    """The sha256, in hex, of a file's content."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
