@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check smoke bench clean
+.PHONY: help run test lint check smoke plan soak bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,12 @@ smoke: $(STAMP)-run ## the sweep that CI runs: every encoder and attention, tiny
 	rm -rf build/smoke
 	$(BIN)/python run.py -m dataset=babi_1,planted encoder=lstm,average,cnn attention=additive,dot \
 		trainer=smoke store=build/smoke
+
+plan: $(STAMP)-run ## what a sweep would do, and how long: make plan SWEEP="experiment=jain_wallace"
+	$(BIN)/python run.py --plan $(SWEEP)
+
+soak: $(STAMP)-test ## a sweep under fire, some minutes: killed workers, failing writes, damaged files
+	$(BIN)/python -m pytest -m soak -s tests/soak
 
 bench: $(STAMP)-run ## measure speed, as ratios, into benchmarks/results
 	$(BIN)/python benchmarks/training_epoch.py

@@ -43,7 +43,7 @@ def show_plan(cells: Sequence[GridCell], pending: Sequence[GridCell], console: C
     table.add_section()
     table.add_row(*map(Text, ["all", *_counts(cells, estimates)]))
     console.print(table)
-    for line in _notes(cells, estimates, len(timings)):
+    for line in _notes(cells, estimates):
         console.print(Text(line), soft_wrap=True)
 
 
@@ -61,7 +61,7 @@ def _counts(
 
 
 def _notes(
-    cells: Sequence[GridCell], estimates: Mapping[GridCell, float | None], timed: int
+    cells: Sequence[GridCell], estimates: Mapping[GridCell, float | None]
 ) -> Iterable[str]:
     states = Counter(cell.place.cell.status().state for cell in estimates if cell.place is not None)
     for state in ("running", "failed"):
@@ -69,10 +69,10 @@ def _notes(
             yield f"of those to run, {states[state]} {state} before"
     for reason in dict.fromkeys(cell.absent for cell in cells if cell.absent):
         yield f"not here: {reason}"
-    if estimates and timed:
+    if any(seconds is not None for seconds in estimates.values()):
         yield (
-            f"time: one cell after another, as {timed} finished cells of the same corpora, epochs "
-            "and limits took here"
+            "time: one cell after another, as the finished cells of the same corpora, epochs and "
+            "limits took here"
         )
     elif estimates:
         yield "time: unknown until a cell of the same corpus, epochs and limits is done"

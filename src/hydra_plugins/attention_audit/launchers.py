@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sys
 import time
 from abc import abstractmethod
@@ -35,10 +36,8 @@ class ParallelLauncher(Launcher):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
-        if find_spec(self.engine) is None:
-            extra = {"submitit": "slurm"}.get(self.engine, self.engine)
-            line = f"{self.engine} is not installed: pip install 'attention-audit[{extra}]'"
-            print(f"error: hydra/launcher: {line}", file=sys.stderr)
+        if missing := self.missing():
+            print(f"error: hydra/launcher: {missing}", file=sys.stderr)
             raise SystemExit(2)
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
         self.threads = int(config.threads)
@@ -55,6 +54,13 @@ class ParallelLauncher(Launcher):
             found[outcome.number] = outcome
             _tell(jobs[outcome.number], outcome)
         return [outcome.as_return() for outcome in found.values()]
+
+    def missing(self) -> str:
+        """What is not here that this launcher needs, and what to do; "" if nothing is."""
+        if find_spec(self.engine) is None:
+            extra = {"submitit": "slurm"}.get(self.engine, self.engine)
+            return f"{self.engine} is not installed: pip install 'attention-audit[{extra}]'"
+        return ""
 
     @abstractmethod
     def outcomes(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
@@ -129,6 +135,11 @@ class SubmititLauncher(ParallelLauncher):
         self.at_once = at_once
         self.max_num_timeout = max_num_timeout
         self.parameters = dict(parameters or {})
+
+    def missing(self) -> str:
+        if self.cluster == "slurm" and shutil.which("srun") is None:
+            return "found no srun here: start the sweep on a machine of the SLURM cluster"
+        return super().missing()
 
     def outcomes(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         executor = self._executor()
