@@ -11,13 +11,11 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 import attention_audit.schema  # noqa: F401  (registers the configuration's types)
-from attention_audit.commandline import clear_errors, refuse_typos, with_plan
+from attention_audit.commandline import CONF, clear_errors, refuse_typos, with_plan
 from attention_audit.signals import end_on_sigterm
 
 # Read when torch loads its threads: waiting ones must not spin when another process is busy.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-CONF = Path(__file__).resolve().parent / "conf"
 
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="config")
@@ -26,7 +24,7 @@ def main(config: DictConfig) -> None:
 
     settings = HydraConfig.get()
     sweep = Path(settings.sweep.dir).name if settings.mode is RunMode.MULTIRUN else None
-    # In a sweep the exception goes to the sweeper, which collects it and runs the next cell.
+    # In a sweep the exception goes to the sweeper, which runs the next cell.
     with nullcontext() if sweep else clear_errors():
         run(OmegaConf.to_container(config, resolve=True), sweep=sweep)
 

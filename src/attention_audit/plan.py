@@ -60,9 +60,7 @@ def _counts(
     return str(len(cells)), str(done), str(len(found)), str(absent or ""), time
 
 
-def _notes(
-    cells: Sequence[GridCell], estimates: Mapping[GridCell, float | None]
-) -> Iterable[str]:
+def _notes(cells: Sequence[GridCell], estimates: Mapping[GridCell, float | None]) -> Iterable[str]:
     states = Counter(cell.place.cell.status().state for cell in estimates if cell.place is not None)
     for state in ("running", "failed"):
         if states[state]:
