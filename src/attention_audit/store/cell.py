@@ -32,7 +32,7 @@ from attention_audit.store.summary import SETTINGS, SUMMARY_COLUMNS, rows_of
 from attention_audit.store.tables import read_table, write_table
 
 _NAME_AND_HASH = re.compile(r"(\w[\w.\-]*)-([0-9a-f]{8})")
-FORMAT = 2
+FORMAT = 3
 _CHECKPOINT = "checkpoint.ckpt"
 _RESULTS = ("*.ckpt", "*.json", "*.parquet")
 # What changes while a cell is at work, and what is read before anything else.
