@@ -42,7 +42,7 @@ def test_hash_sees_every_value_and_the_format(tmp_path, monkeypatch, make):
 
 def test_hash_is_pinned(tmp_path, make):
     """Changing how identities are hashed orphans everybody's results: raise FORMAT knowingly."""
-    text = r'{"format":2,"identity":{"a":[1,0.5,"\u00e9"]}}'
+    text = r'{"format":3,"identity":{"a":[1,0.5,"\u00e9"]}}'
     expected = hashlib.sha256(text.encode()).hexdigest()[:8]
     assert make(tmp_path, identity={"a": [1, 0.5, "é"]}).hash8 == expected
 
