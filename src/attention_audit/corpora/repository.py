@@ -88,6 +88,10 @@ class Repository:
         found = (self._cache / "snapshots").glob(f"{commit}/**/*")
         return any(f.is_file() and f.name not in _NO_TABLES and f.name[0] != "." for f in found)
 
+    def settled(self) -> bool:
+        """Whether the cache holds them at a commit that is known without network."""
+        return self._pinned() is not None and self.cached()
+
     @cached_property
     def commit(self) -> str | None:
         """The commit that `revision` stands for; None if neither cache nor hub can say."""

@@ -22,7 +22,8 @@ from attention_audit.store.atomic import (
     write_text,
     write_whole,
 )
-from attention_audit.store.locks import is_free, locked
+from attention_audit.store.configs import read_config
+from attention_audit.store.locks import is_free, locked, locked_if_free
 from attention_audit.store.naming import checked_name, with_suffix
 from attention_audit.store.plain import canonical, differing_keys, exact, sha256
 from attention_audit.store.status import Status, now
@@ -94,6 +95,17 @@ class Cell:
         with locked(self._lock_path, f"{self.name}/{self.folder.name}"):
             yield
 
+    @contextmanager
+    def lock_if_free(self) -> Iterator[bool]:
+        """As `lock`, but never waits: False where somebody is at work on the cell."""
+        with locked_if_free(self._lock_path) as free:
+            yield free
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """`config.yaml`, plain values only. ValueError says what is wrong with the file."""
+        return read_config(self.folder / "config.yaml")
+
     def open(self, config: Mapping[str, Any]) -> None:
         """Create the folder; write `config.yaml` (this run's) and `identity.json` (for good).
 
@@ -127,9 +139,13 @@ class Cell:
     # -- status
 
     def status(self) -> Status:
-        """What `status.json` says; `missing` without one. See also `interrupted`."""
-        stored = json_if_present(self.folder / "status.json")
-        return Status("missing") if stored is None else Status(**stored)
+        """What `status.json` says; `missing` without one. See also `interrupted`.
+
+        Raises ValueError for a file that is not one of ours.
+        """
+        path = self.folder / "status.json"
+        stored = json_if_present(path)
+        return Status("missing") if stored is None else Status.of(stored, str(path))
 
     @property
     def is_fitted(self) -> bool:
@@ -160,6 +176,10 @@ class Cell:
         reason = f"{type(error).__name__}: {first_line}".removesuffix(": ")
         self._set(replace(old, state="failed", reason=reason, finished=now()))
         write_text(self.folder / "traceback.txt", "".join(traceback.format_exception(error)))
+
+    def clear_failure(self) -> None:
+        """Forget a failure; a finished fit stays, and the next run makes what is missing."""
+        self._set(Status("missing", fitted=self.status().fitted))
 
     def _set(self, status: Status) -> None:
         (self.folder / "traceback.txt").unlink(missing_ok=True)
@@ -239,6 +259,10 @@ class Cell:
         for path in doomed:
             if path.name != "identity.json":
                 path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder and all that is in it; it vanishes at once."""
+        remove_folder(self.folder)
 
     @property
     def _lock_path(self) -> Path:

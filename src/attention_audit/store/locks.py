@@ -31,14 +31,25 @@ def locked(path: Path, purpose: str) -> Iterator[None]:
 
 def is_free(path: Path) -> bool:
     """True if nobody, this process included, holds the lock."""
-    from filelock import FileLock, Timeout
-
     if not path.exists():
         return True
-    probe = FileLock(path.resolve(), is_singleton=False)
+    with locked_if_free(path) as free:
+        return free
+
+
+@contextmanager
+def locked_if_free(path: Path) -> Iterator[bool]:
+    """Hold the lock unless somebody, this process included, holds it: says which, never waits."""
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path.resolve(), is_singleton=False)
     try:
-        probe.acquire(timeout=0)
+        lock.acquire(timeout=0)
     except Timeout:
-        return False
-    probe.release()
-    return True
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
