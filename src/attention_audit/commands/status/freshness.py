@@ -23,6 +23,7 @@ CHANGED = {
     "identity.corpus": "its corpus, or the place that it comes from, has changed since",
     "identity.vectors": "its word vectors have changed since",
 }
+REFUSED = "today's program refuses its settings"
 AGAIN = "the same command makes a new cell beside it"
 
 
@@ -49,7 +50,7 @@ class Freshness:
         cell.read_json("metrics")
         config = {**cell.config, "store": str(cell.root), "cache_dir": self._cache_dir}
         if refusal := self._refusal(config):
-            return f"today's program refuses its settings: {refusal}", ""
+            return f"{REFUSED}: {refusal}", ""
         changed, note = self._changed(config, stored)
         return changed or self._outdated(cell), note
 
@@ -73,21 +74,19 @@ class Freshness:
             return "", f"its corpus and vectors were not looked at: {error}"
         try:
             corpus = self._corpus(config)
-            if corpus is None:
-                return "", "corpus not here"
+        except (ValueError, OSError) as error:
+            return "", f"its corpus cannot be looked at: {error}"
+        except (HydraException, TypeError, AttributeError) as error:
+            return f"{REFUSED}: {error}", ""
+        if corpus is None:
+            return "", "corpus not here"
+        try:
             today = place_of(config, corpus)
         except FileNotFoundError:
             return "", "word vectors not here"
-        except (ValueError, OSError) as error:
-            return "", f"its corpus and vectors cannot be looked at: {error}"
-        except (HydraException, KeyError, TypeError, AttributeError) as error:
-            return f"today's program refuses its settings: {error}", ""
-        ours = {"format": FORMAT, "identity": today.identity}
-        keys = list(differing_keys(stored, ours))
-        known = [CHANGED[key] for key in keys if key in CHANGED]
-        if others := [key.removeprefix("identity.") for key in keys if key not in CHANGED]:
-            known.append(f"today's cell of its settings differs in {', '.join(others)}")
-        return (f"{' and '.join(known)}: {AGAIN}" if known else ""), ""
+        except (HydraException, ValueError, KeyError, TypeError, AttributeError) as error:
+            return f"{REFUSED}: {error}", ""
+        return _difference(stored, today), ""
 
     def _corpus(self, config: Mapping[str, Any]) -> str | None:
         """The fingerprint of a configuration's corpus; None if it is not here."""
@@ -129,6 +128,15 @@ def _identity(cell: Cell) -> dict[str, Any]:
             "cell again"
         )
     return stored
+
+
+def _difference(stored: Any, today: Cell) -> str:
+    """What parts a stored identity from the one that its settings have today."""
+    keys = list(differing_keys(stored, {"format": FORMAT, "identity": today.identity}))
+    known = [CHANGED[key] for key in keys if key in CHANGED]
+    if others := [key.removeprefix("identity.") for key in keys if key not in CHANGED]:
+        known.append(f"today's cell of its settings differs in {', '.join(others)}")
+    return f"{' and '.join(known)}: {AGAIN}" if known else ""
 
 
 def _corpus_refusal(config: Mapping[str, Any]) -> str:

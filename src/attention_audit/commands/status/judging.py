@@ -11,7 +11,8 @@ from typing import Any
 from attention_audit.commands.status.freshness import Freshness
 from attention_audit.store import Cell, Status
 
-GONE = "ended without a word; goes on from its last epoch with the same command"
+GONE = "ended without a word; the same command goes on from its last epoch"
+UNSAVED = "ended without a word; the same command starts it again"
 # Of the end of log.txt, where the last epoch stands.
 _TAIL = 1 << 14
 
@@ -74,7 +75,8 @@ class Judge:
         if status.state == "running":
             if free is None:
                 return "running", f"{_worker(status)}; its lock may not be asked"
-            return "stale", f"{_elsewhere(status)}{GONE}"
+            kept = status.fitted or (cell.folder / "last.ckpt").exists()
+            return "stale", f"{_elsewhere(status)}{GONE if kept else UNSAVED}"
         if status.state == "failed":
             kept = "; its fit is finished and stays" if status.fitted else ""
             return "failed", f"{status.reason or 'no reason is stored'}{kept}"
