@@ -42,7 +42,7 @@ class Freshness:
         Raises:
             ValueError, OSError: a file of the cell that is damaged or missing.
         """
-        stored = _identity(cell)
+        stored = stored_identity(cell)
         if stored["format"] != FORMAT:
             return f"made under format {stored['format']}, today's is {FORMAT}: {AGAIN}", ""
         if absent := [name for name in FILES if not (cell.folder / name).exists()]:
@@ -86,7 +86,8 @@ class Freshness:
             return "", "word vectors not here"
         except (HydraException, ValueError, KeyError, TypeError, AttributeError) as error:
             return f"{REFUSED}: {error}", ""
-        return _difference(stored, today), ""
+        known = changes(stored, today)
+        return (f"{' and '.join(known)}: {AGAIN}" if known else ""), ""
 
     def _corpus(self, config: Mapping[str, Any]) -> str | None:
         """The fingerprint of a configuration's corpus; None if it is not here."""
@@ -117,7 +118,7 @@ class Freshness:
         return self._versions.get(name, version) == version
 
 
-def _identity(cell: Cell) -> dict[str, Any]:
+def stored_identity(cell: Cell) -> dict[str, Any]:
     """What `identity.json` holds, if it is this folder's."""
     stored = cell.read_json("identity")
     if not isinstance(stored, dict) or set(stored) != {"format", "identity"}:
@@ -130,13 +131,13 @@ def _identity(cell: Cell) -> dict[str, Any]:
     return stored
 
 
-def _difference(stored: Any, today: Cell) -> str:
-    """What parts a stored identity from the one that its settings have today."""
+def changes(stored: Any, today: Cell) -> list[str]:
+    """What parts the content of an `identity.json` from the cell of its settings today."""
     keys = list(differing_keys(stored, {"format": FORMAT, "identity": today.identity}))
     known = [CHANGED[key] for key in keys if key in CHANGED]
     if others := [key.removeprefix("identity.") for key in keys if key not in CHANGED]:
         known.append(f"today's cell of its settings differs in {', '.join(others)}")
-    return f"{' and '.join(known)}: {AGAIN}" if known else ""
+    return known
 
 
 def _corpus_refusal(config: Mapping[str, Any]) -> str:
