@@ -41,9 +41,7 @@ def compare(stored: Cell, made: Cell) -> Iterator[Difference]:
     again = {_key(analysis): analysis for analysis in made.analyses()}
     for analysis in stored.analyses():
         if (other := again.get(_key(analysis))) is None:
-            yield Difference.unlike(
-                analysis.folder.name, "", "not made again: its class is unknown"
-            )
+            yield Difference.unlike(analysis.folder.name, "", "not made again: no class known")
         else:
             yield from _compare_analyses(analysis, other)
 
