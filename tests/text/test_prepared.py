@@ -87,8 +87,12 @@ def test_drop_shortest_drops_every_shortest_document_of_each_split(
     assert prepared.counts["train"]["dropped"] == {"shortest": 2}
     assert prepared.splits["dev"]["tokens"][:] == [["a", "b", "c"]] * 2
     assert ready(given, drop_shortest=True, longer_than=1).counts["dev"]["kept"] == 4
-    three = [*long, *short, ("a", 0), ("b", 1)]
-    both = ready(corpus(train=three, dev=three, test=three), drop_shortest=True, drop_longest=True)
+
+
+def test_both_extremes_are_dropped(corpus: Make, ready: Ready) -> None:
+    three = [(text, label) for text in ("a b c", "a b", "a") for label in (0, 1)]
+    given = corpus(train=three, dev=three, test=three)
+    both = ready(given, drop_shortest=True, drop_longest=True)
     assert both.counts["test"]["kept"] == 2
     assert both.counts["test"]["dropped"] == {"shortest": 2, "longest": 2}
 

@@ -103,7 +103,8 @@ def sampled(test: Rows, settings: Preparation, dropped: dict[str, int]) -> Rows:
 
 def of_length(rows: Rows, settings: Preparation, dropped: dict[str, int]) -> Rows:
     """The rows within the length bounds."""
-    longest, shortest = rows.lengths.max(initial=0), rows.lengths.min(initial=longest)
+    longest = rows.lengths.max(initial=0)
+    shortest = rows.lengths.min(initial=longest)
     if settings.longer_than is not None:
         rows = rows.drop(rows.lengths <= settings.longer_than, "too short", dropped)
     elif settings.drop_shortest:
