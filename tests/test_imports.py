@@ -49,7 +49,8 @@ ALLOWED: dict[str, set[str]] = {
     "schema": set(),
     # Checks settings against the signatures of what will receive them.
     "configuration": {"models", "text", "schema", "trainer"},
-    "commandline": {"configuration"},
+    # Refuses secrets, and shows none.
+    "commandline": {"configuration", "privacy"},
     "tracking": {"store"},
     "terminal": {"published", "store"},
     "audit": {*ENGINE, "configuration", "tracking", "terminal", "trainer", "privacy"},

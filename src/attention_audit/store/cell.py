@@ -110,10 +110,11 @@ class Cell:
         """Create the folder; write `config.yaml` (this run's) and `identity.json` (for good).
 
         Removes what a killed process left half-written. Raises ValueError, naming the keys, if
-        the folder belongs to a different identity with the same hash.
+        the folder belongs to a different identity with the same hash, or leads out of the store.
         """
         import yaml
 
+        self._check_place()
         self._check_identity()
         plain = exact(config, "config")
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -124,6 +125,17 @@ class Cell:
             yaml.safe_dump(plain, sort_keys=False, allow_unicode=True),
         )
         write_json(self.folder / "identity.json", identified(self.identity))
+
+    def _check_place(self) -> None:
+        """What is written here must not land elsewhere, by a link that somebody has left."""
+        root = self.root.resolve()
+        held = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        for path in (self.folder, *held):
+            if not (target := path.resolve()).is_relative_to(root):
+                raise ValueError(
+                    f"{path}: leads out of the store, by a link to {target}; remove the link, or "
+                    "name that place with store=..."
+                )
 
     def _check_identity(self) -> None:
         stored = json_if_present(self.folder / "identity.json")
@@ -169,13 +181,14 @@ class Cell:
         old = self.status()
         self._set(Status("fitted", started=old.started, finished=now(), fitted=old.fitted or now()))
 
-    def set_failed(self, error: BaseException) -> None:
-        """Note a failure: one line in `status.json`, all of it in `traceback.txt`."""
+    def set_failed(self, error: BaseException, clean: Callable[[str], str] = str) -> None:
+        """Note a failure: one line in `status.json`, all of it in `traceback.txt`, both cleaned."""
         old = self.status()
         first_line = next(iter(str(error).splitlines()), "")
-        reason = f"{type(error).__name__}: {first_line}".removesuffix(": ")
+        reason = clean(f"{type(error).__name__}: {first_line}".removesuffix(": "))
         self._set(replace(old, state="failed", reason=reason, finished=now()))
-        write_text(self.folder / "traceback.txt", "".join(traceback.format_exception(error)))
+        whole = clean("".join(traceback.format_exception(error)))
+        write_text(self.folder / "traceback.txt", whole)
 
     def clear_failure(self) -> None:
         """Forget a failure; a finished fit stays, and the next run makes what is missing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ def locked(path: Path, purpose: str) -> Iterator[None]:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     # A singleton, so that a thread that holds the lock may take it again.
-    lock = FileLock(path.resolve(), is_singleton=True)
+    lock = FileLock(_whole(path), is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -27,6 +28,13 @@ def locked(path: Path, purpose: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _whole(path: Path) -> Path:
+    """The lock's whole path. Taking a lock empties its file: it must not be a link to another."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "a lock cannot be a link: remove it", str(path))
+    return path.parent.resolve() / path.name
 
 
 def is_free(path: Path) -> bool:
@@ -43,7 +51,7 @@ def locked_if_free(path: Path) -> Iterator[bool]:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path.resolve(), is_singleton=False)
+    lock = FileLock(_whole(path), is_singleton=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:
