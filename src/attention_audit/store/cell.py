@@ -169,7 +169,11 @@ class Cell:
 
         Raises PermissionError where the lock's file may not be opened for writing.
         """
-        return self.status().state == "running" and is_free(self._lock_path)
+        return self.status().state == "running" and not self.at_work()
+
+    def at_work(self) -> bool:
+        """True if somebody holds the cell's lock; raises as `interrupted`."""
+        return not is_free(self._lock_path)
 
     def set_running(self) -> None:
         """Note the start of work by this process; like all of `set_*`, after `open`."""

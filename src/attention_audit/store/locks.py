@@ -32,7 +32,7 @@ def locked(path: Path, purpose: str) -> Iterator[None]:
 
 def _whole(path: Path) -> Path:
     """The lock's whole path. Taking a lock empties its file: it must not be a link to another."""
-    if path.is_symlink():
+    if path.is_symlink() or path.parent.is_symlink():
         raise OSError(errno.ELOOP, "a lock cannot be a link: remove it", str(path))
     return path.parent.resolve() / path.name
 

@@ -34,7 +34,7 @@ class Difference:
 def compare(stored: Cell, made: Cell) -> Iterator[Difference]:
     """Every number of a stored cell beside that of the one made again, a column at a time."""
     ours, theirs = made.read_json("metrics"), stored.read_json("metrics")
-    yield from compare_rows("metrics.json", theirs["summary"], ours["summary"])
+    yield from compare_rows("metrics.json", theirs.get("summary", ()), ours["summary"])
     for name in ("instances.parquet", "tokens.parquet"):
         if (stored.folder / name).exists():
             yield from compare_tables(name, stored.read_table(name), made.read_table(name))
@@ -56,7 +56,7 @@ def _compare_analyses(stored: Analysis, made: Analysis) -> Iterator[Difference]:
     if stored.identity["version"] != made.identity["version"]:
         versions = f"version {stored.identity['version']}, now {made.identity['version']}"
         yield Difference.unlike(name, "code", versions)
-    rows = stored.read_summary()["summary"], made.read_summary()["summary"]
+    rows = stored.read_summary().get("summary", ()), made.read_summary()["summary"]
     yield from compare_rows(f"{name}/summary.json", *rows)
     for table in ("instances.parquet", "tokens.parquet"):
         if (stored.folder / table).exists():

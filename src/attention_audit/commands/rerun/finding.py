@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from attention_audit.commands.status.freshness import stored_analysis, stored_identity
 from attention_audit.store import FORMAT, Cell, Store
 
 # Of several cells that could be meant, so many are named.
@@ -15,14 +16,18 @@ def find(named: str, store: Path) -> Cell:
 
     Raises:
         FileNotFoundError: no such cell.
-        ValueError: several, or one that is not finished.
+        ValueError: several, or one that is not finished, or damaged.
     """
     cell = _at(Path(named)) or _only(named, store)
     state = cell.status().state
     if state != "fitted":
         raise ValueError(f"{cell.folder}: is {state}; expected a finished cell")
-    if (made := cell.read_json("identity").get("format")) != FORMAT:
+    if (made := stored_identity(cell)["format"]) != FORMAT:
         raise ValueError(f"{cell.folder}: made under format {made}, today's program makes {FORMAT}")
+    for analysis in cell.analyses():
+        stored_analysis(analysis)
+    if not isinstance(cell.read_json("manifest"), dict):
+        raise ValueError(f"{cell.folder / 'manifest.json'} is none: run the cell with force=true")
     return cell
 
 

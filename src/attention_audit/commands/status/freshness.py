@@ -15,7 +15,7 @@ from attention_audit.configuration import check_corpus, check_schema, check_targ
 from attention_audit.corpora import Source
 from attention_audit.corpora.hub import Hub
 from attention_audit.schema import Config
-from attention_audit.store import FORMAT, Cell, canonical, differing_keys, sha256
+from attention_audit.store import FORMAT, Analysis, Cell, canonical, differing_keys, sha256
 
 # What each cell must have beside its status.
 FILES = ("metrics.json", "instances.parquet", "checkpoint.ckpt")
@@ -102,7 +102,7 @@ class Freshness:
 
     def _outdated(self, cell: Cell) -> str:
         """Analyses that an older version of their code made, and that none of today's replaces."""
-        made = [_analysis(analysis.folder.name, analysis.identity) for analysis in cell.analyses()]
+        made = [stored_analysis(analysis) for analysis in cell.analyses()]
         current = {
             (name, settings) for name, settings, version in made if self._is_current(name, version)
         }
@@ -156,8 +156,15 @@ def _is_here(source: Source) -> bool:
     return not isinstance(source, Hub) or source.settled()
 
 
-def _analysis(folder: str, identity: Any) -> tuple[str, str, Any]:
-    """Name, settings and version of a stored analysis."""
-    if not isinstance(identity, dict) or not {"name", "config", "version"} <= set(identity):
-        raise ValueError(f"analyses/{folder}/identity.json is none: delete that folder")
+def stored_analysis(analysis: Analysis) -> tuple[str, str, Any]:
+    """Name, settings and version of a stored analysis; ValueError for one that is damaged."""
+    identity = analysis.identity
+    if (
+        not isinstance(identity, dict)
+        or not {"name", "config", "version"} <= set(identity)
+        or not isinstance(identity["config"], dict)
+    ):
+        raise ValueError(
+            f"analyses/{analysis.folder.name}/identity.json is none: delete that folder"
+        )
     return str(identity["name"]), canonical(identity["config"], "config"), identity["version"]

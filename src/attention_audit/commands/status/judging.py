@@ -53,7 +53,6 @@ class Judge:
             state, why = self._state(cell, status)
         except (ValueError, OSError) as error:
             return Judgement(name, "damaged", _remedy(cell, error))
-        seconds = manifest.get("fit_seconds")
         begun = status.state != "missing"
         return Judgement(
             cell=name,
@@ -63,17 +62,17 @@ class Judge:
             started=status.started,
             finished=status.finished,
             took=_took(status),
-            fit_seconds=seconds if isinstance(seconds, (int, float)) else None,
+            fit_seconds=_seconds(manifest.get("fit_seconds")),
             pid=status.pid if begun else None,
             host=status.host if begun else None,
         )
 
     def _state(self, cell: Cell, status: Status) -> tuple[str, str]:
-        free = _free(cell)
-        if free is False:
+        at_work = _at_work(cell)
+        if at_work:
             return "running", _running(cell, status)
         if status.state == "running":
-            if free is None:
+            if at_work is None:
                 return "running", f"{_worker(status)}; its lock may not be asked"
             kept = status.fitted or (cell.folder / "last.ckpt").exists()
             return "stale", f"{_elsewhere(status)}{GONE if kept else UNSAVED}"
@@ -107,11 +106,10 @@ def _remedy(cell: Cell, error: Exception) -> str:
     return f"{reason}: run the cell with force=true"
 
 
-def _free(cell: Cell) -> bool | None:
-    """Whether nobody holds the cell's lock; None where that may not be asked."""
+def _at_work(cell: Cell) -> bool | None:
+    """Whether somebody holds the cell's lock; None where that may not be asked."""
     try:
-        with cell.lock_if_free() as free:
-            return free
+        return cell.at_work()
     except OSError:
         return None
 
@@ -153,14 +151,19 @@ def _local(time: str | None) -> str:
 
 
 def _moment(time: str | None) -> datetime | None:
+    """A time of `status.json`; None for what no clock of ours has said."""
     try:
-        return datetime.fromisoformat(time) if time else None
+        moment = datetime.fromisoformat(time or "")
     except ValueError:
         return None
+    return moment if moment.tzinfo is not None and 2000 < moment.year < 9000 else None
 
 
 def _took(status: Status) -> float | None:
     begun, ended = _moment(status.started), _moment(status.finished)
-    if begun is None or ended is None or begun.tzinfo is None or ended.tzinfo is None:
-        return None
-    return (ended - begun).total_seconds()
+    return None if begun is None or ended is None else (ended - begun).total_seconds()
+
+
+def _seconds(value: Any) -> float | None:
+    """A number of seconds that can be one."""
+    return float(value) if isinstance(value, (int, float)) and 0 <= value < 1e10 else None
