@@ -24,7 +24,7 @@ from attention_audit.store.atomic import (
 )
 from attention_audit.store.configs import read_config
 from attention_audit.store.locks import is_free, locked, locked_if_free
-from attention_audit.store.naming import checked_name, with_suffix
+from attention_audit.store.naming import check_inside, checked_name, with_suffix
 from attention_audit.store.plain import canonical, differing_keys, exact, sha256
 from attention_audit.store.status import Status, now
 from attention_audit.store.summary import SETTINGS, SUMMARY_COLUMNS, rows_of
@@ -114,7 +114,7 @@ class Cell:
         """
         import yaml
 
-        self._check_place()
+        check_inside(self.root, self.folder)
         self._check_identity()
         plain = exact(config, "config")
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -125,17 +125,6 @@ class Cell:
             yaml.safe_dump(plain, sort_keys=False, allow_unicode=True),
         )
         write_json(self.folder / "identity.json", identified(self.identity))
-
-    def _check_place(self) -> None:
-        """What is written here must not land elsewhere, by a link that somebody has left."""
-        root = self.root.resolve()
-        held = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
-        for path in (self.folder, *held):
-            if not (target := path.resolve()).is_relative_to(root):
-                raise ValueError(
-                    f"{path}: leads out of the store, by a link to {target}; remove the link, or "
-                    "name that place with store=..."
-                )
 
     def _check_identity(self) -> None:
         stored = json_if_present(self.folder / "identity.json")
