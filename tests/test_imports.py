@@ -50,11 +50,12 @@ ALLOWED: dict[str, set[str]] = {
     "schema": set(),
     # Checks settings against the signatures of what will receive them.
     "configuration": {"models", "text", "schema", "trainer"},
-    "commandline": {"configuration"},
+    # Refuses secrets, and shows none.
+    "commandline": {"configuration", "privacy"},
     "tracking": {"store"},
     "terminal": {"published", "store"},
     "audit": {*ENGINE, "configuration", "tracking", "terminal", "trainer", "privacy"},
-    "grid": {"audit", "cell", "configuration", "corpora", "store"},
+    "grid": {"audit", "cell", "configuration", "corpora", "privacy", "store"},
     "plan": {"grid", "store"},
     "report": {"store", "measures", "published"},
     "commands": {*ENGINE, "audit", "report", "commandline", "configuration", "schema", "terminal"},

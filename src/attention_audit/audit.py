@@ -11,7 +11,7 @@ from hydra.utils import instantiate
 
 from attention_audit.cell import Fitted, Place, find_source, fit_or_load, locate
 from attention_audit.configuration import check, check_corpus
-from attention_audit.privacy import discreet, saves_tokens
+from attention_audit.privacy import discreet, refuse_secrets, saves_tokens, without_secrets
 from attention_audit.store import Cell, Store, now
 from attention_audit.trainer import guarded, make_trainer
 
@@ -34,6 +34,7 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     Raises:
         ValueError, FileNotFoundError: bad input, before any training.
     """
+    refuse_secrets(config)
     check_corpus(config)
     find_source(config)  # before anything that takes long to import
     check(config)
@@ -141,7 +142,7 @@ def _failure_kept(cell: Cell) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        cell.set_failed(error)
+        cell.set_failed(error, without_secrets)
         raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import platform
 import signal
 import sys
 import time
@@ -67,6 +68,11 @@ def locate(config: Mapping[str, Any], source: Source | None = None) -> Place:
     """
     source = source or find_source(config)
     corpus = corpus_fingerprint(config, source)
+    return Place(place_of(config, corpus), source, corpus)
+
+
+def place_of(config: Mapping[str, Any], corpus: str) -> Cell:
+    """The cell of a resolved configuration on a corpus of this fingerprint; raises as `locate`."""
     cache = Path(config["cache_dir"])
     vectors = instantiate(config["vectors"])
     if absent := vectors.missing():
@@ -75,14 +81,13 @@ def locate(config: Mapping[str, Any], source: Source | None = None) -> Place:
         "corpus": corpus,
         "vectors": fingerprint(vectors.identity(), vectors.files(), cache),
     }
-    cell = Store(Path(config["store"])).cell(
+    return Store(Path(config["store"])).cell(
         dataset=config["dataset"]["name"],
         encoder=config["encoder"]["name"],
         attention=config["attention"]["name"],
         seed=config["seed"],
         identity=identity,
     )
-    return Place(cell, source, corpus)
 
 
 def find_source(config: Mapping[str, Any], use: Callable[[Source], bool] | None = None) -> Source:
@@ -293,6 +298,7 @@ def _keep(
         "best_epoch": int(best["epoch"]) + 1,
         "fit_seconds": round(seconds, 2),
         "threads": config["threads"],
+        "machine": _machine(),
         "versions": _versions(),
     }
     cell.write_json("manifest", manifest)
@@ -315,6 +321,20 @@ def _versions() -> dict[str, str]:
 
     packages = ("attention-audit", "torch", "pytorch-lightning", "hydra-core", "numpy", "scipy")
     return {"python": sys.version.split()[0], **{name: version(name) for name in packages}}
+
+
+def _machine() -> dict[str, Any]:
+    """What the last bits of a fit depend on, beside the versions."""
+    import torch
+
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "torch_threads": torch.get_num_threads(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+    }
 
 
 def _check_vocabulary(cell: Cell, prepared: Prepared) -> None:

@@ -21,8 +21,10 @@ from hydra.errors import HydraException, OverrideParseException
 from hydra.version import setbase
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from attention_audit.configuration import check_schema, unknown
+from attention_audit.privacy import refuse_secrets, without_secrets
 from hydra_plugins.attention_audit.searchpath import VARIABLE, own_folders
 
 T = TypeVar("T")
@@ -107,6 +109,8 @@ def _clearly(overrides: list[str], work: Callable[[], T]) -> T:
         _exit(f"{error.override}: cannot be read: {error.args[0].splitlines()[0]}")
     except HydraException as error:
         _exit(_explain(error, overrides))
+    except YAMLError as error:
+        _exit(f"a configuration file cannot be read: {' '.join(str(error).split())}")
     except ValueError as error:
         _exit(str(error))
 
@@ -141,7 +145,9 @@ def _check_own(origin: str, folders: Sequence[str | Path], config_dir: Path) -> 
 def _try(overrides: list[str]) -> None:
     """Compose one cell; what `+` added must be read by something, for Hydra takes any name."""
     config = _compose(overrides)
-    check_schema(OmegaConf.to_container(config))
+    plain: Any = OmegaConf.to_container(config)
+    check_schema(plain)
+    refuse_secrets(plain)
     # A corpus may name values for its own sources to read, which only its file can use.
     others = [one for one in overrides if not re.match(r"\+\+?dataset\.", one)]
     if others != overrides:
@@ -222,5 +228,5 @@ def clear_errors() -> Iterator[None]:
 
 
 def _exit(line: str) -> NoReturn:
-    print(f"error: {line}", file=sys.stderr)
+    print(f"error: {without_secrets(line)}", file=sys.stderr)
     raise SystemExit(2)

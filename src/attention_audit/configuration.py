@@ -8,7 +8,8 @@ found, what was expected and the nearest right name.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_type_hints
@@ -51,6 +52,16 @@ TRAINER_OURS = {
     *("callbacks", "logger", "plugins", "enable_checkpointing", "enable_progress_bar"),
     *("enable_model_summary", "num_sanity_val_steps", "inference_mode", "log_every_n_steps"),
     *("default_root_dir", "barebones", "fast_dev_run"),
+}
+
+# Whose classes a stored configuration may name, by the place.
+ROOMS = {
+    "dataset.sources": "attention_audit.corpora",
+    "vectors": "attention_audit.text",
+    "encoder": "attention_audit.models",
+    "attention": "attention_audit.models",
+    "analysis": "attention_audit.callbacks",
+    "trainer": "pytorch_lightning.Trainer",
 }
 
 # What Hydra and the store read beside a constructor's own parameters.
@@ -136,6 +147,56 @@ def check_call(
 
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def check_targets(config: Mapping[str, Any], trusted: Sequence[str] = ()) -> None:
+    """Refuse a stored configuration that names anything to call but what its place is for.
+
+    A user's own configuration is code, and may name any callable. One that is read back from a
+    store may be somebody else's: only classes of this package that belong where they are named
+    are taken, and those of the packages that the user trusts. Calls nothing; imports what is named.
+
+    Raises:
+        ValueError: another `_target_`, or one where none belongs.
+    """
+    for key, node in _targets(config):
+        room = ROOMS.get(re.sub(r"\[\d+\]$|(?<=^analysis)\.[^.]*$", "", key))
+        if room is None:
+            raise ValueError(f"{key}._target_: found {node['_target_']!r}, expected none there")
+        _check_target(key, node, room, trusted)
+
+
+def _targets(value: Any, key: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every node that Hydra would make something of, by its place."""
+    if isinstance(value, Mapping):
+        if "_target_" in value or "_args_" in value:
+            yield key, {"_target_": None, **value}
+        for name, inner in value.items():
+            yield from _targets(inner, f"{key}.{name}".removeprefix("."))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _targets(inner, f"{key}[{number}]")
+
+
+def _check_target(
+    key: str, node: Mapping[str, Any], room: str, trusted: Sequence[str] = ()
+) -> None:
+    path = node["_target_"]
+    homes = [room, *trusted]
+    # By name first: importing a module runs it.
+    if path == room or (isinstance(path, str) and _within(path, homes)):
+        found = _target(key, node)
+        # A module's own imports are its attributes, too: `some.module.os.system` is a path.
+        if inspect.isclass(found) and (path == room or _within(found.__module__, homes)):
+            return
+    raise ValueError(
+        f"{key}._target_: found {path!r}, expected a class of {' or '.join(homes)}; a stored "
+        "configuration may name no other"
+    )
+
+
+def _within(path: str, homes: Iterable[str]) -> bool:
+    return any(f"{path}.".startswith(f"{home}.") for home in homes)
 
 
 def check_names(

@@ -10,6 +10,7 @@ from attention_audit.audit import is_done
 from attention_audit.cell import Place, find_source, locate
 from attention_audit.configuration import check
 from attention_audit.corpora import Source
+from attention_audit.privacy import refuse_secrets
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ def _cell(
     config: Mapping[str, Any],
     looked_for: dict[str, Source | FileNotFoundError],
 ) -> GridCell:
+    refuse_secrets(config)
     check(config)
     try:
         return GridCell(overrides, config, locate(config, _source(config, looked_for)))

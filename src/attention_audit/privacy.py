@@ -1,4 +1,4 @@
-"""What keeps the content of a private corpus inside its store and cache.
+"""What keeps the content of a private corpus inside its store and cache, and secrets out of them.
 
 The store holds what it is asked to: a cell's `vocabulary.json` has the words, `instances.parquet`
 the rows' own ids, and `tokens.parquet` both words and their numbers, where `save_tokens` is true.
@@ -8,6 +8,7 @@ The cache holds the tokenised texts. Nothing else has a word, text or id of such
 from __future__ import annotations
 
 import logging
+import os
 import re
 import traceback
 import warnings
@@ -17,6 +18,12 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGE = Path(__file__).parent
+# A user's part of an address, with a password; and a token of the hub.
+_PASSWORD = re.compile(r"(?<=://)[^/\s@:]*:[^/\s@]+(?=@)")
+_TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{20,}")
+# Variables whose values are nobody else's, and the length from which a value is no common word.
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", flags=re.IGNORECASE)
+_SHORTEST = 12
 # As repr writes text and bytes. An apostrophe within or after a word opens nothing.
 _QUOTED = re.compile(r"""(?<!\w)b?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)""", flags=re.DOTALL)
 _LONE = re.compile(r"""(?<!\w)'|\"""")
@@ -26,6 +33,41 @@ def saves_tokens(config: Mapping[str, Any]) -> bool:
     """Whether the numbers of each word go to files: as asked, else unless the corpus is private."""
     asked = config["save_tokens"]
     return bool(asked if asked is not None else not config["dataset"]["private"])
+
+
+def refuse_secrets(config: Mapping[str, Any]) -> None:
+    """Refuse a resolved configuration that holds a secret, which would be stored and sent to W&B.
+
+    Raises:
+        ValueError: names the key, never the value.
+    """
+    for key, text in _texts(config):
+        if without_secrets(text) != text:
+            raise ValueError(
+                f"{key}: holds a password or token, which would be stored with the cell; leave it "
+                "out: WANDB_API_KEY and HF_TOKEN are read from the environment"
+            )
+
+
+def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text of a configuration, its keys too, by place."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield key or "a key", str(name)
+            yield from _texts(inner, f"{key}.{name}".removeprefix("."))
+    elif isinstance(value, (list, tuple)):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{key}[{number}]")
+
+
+def without_secrets(text: str) -> str:
+    """The text with *** for passwords in addresses, tokens, and values of secret variables."""
+    for name, value in os.environ.items():
+        if _SECRET.search(name) and len(value) >= _SHORTEST:
+            text = text.replace(value, "***")
+    return _TOKEN.sub("***", _PASSWORD.sub("***", text))
 
 
 @contextmanager

@@ -78,6 +78,25 @@ def test_drop_longest_drops_every_longest_document_of_each_split(
     assert prepared.splits["dev"]["tokens"][:] == [["a"], ["b"]]
 
 
+def test_drop_shortest_drops_every_shortest_document_of_each_split(
+    corpus: Make, ready: Ready
+) -> None:
+    long, short = [("a b c", 0), ("a b c", 1)], [("a b", 0), ("b a", 1)]
+    given = corpus(train=long + short, dev=[*short, *long], test=long + short)
+    prepared = ready(given, drop_shortest=True)
+    assert prepared.counts["train"]["dropped"] == {"shortest": 2}
+    assert prepared.splits["dev"]["tokens"][:] == [["a", "b", "c"]] * 2
+    assert ready(given, drop_shortest=True, longer_than=1).counts["dev"]["kept"] == 4
+
+
+def test_both_extremes_are_dropped(corpus: Make, ready: Ready) -> None:
+    three = [(text, label) for text in ("a b c", "a b", "a") for label in (0, 1)]
+    given = corpus(train=three, dev=three, test=three)
+    both = ready(given, drop_shortest=True, drop_longest=True)
+    assert both.counts["test"]["kept"] == 2
+    assert both.counts["test"]["dropped"] == {"shortest": 2, "longest": 2}
+
+
 def test_drop_longest_leaves_a_set_bound_alone(corpus: Make, ready: Ready) -> None:
     tiny = corpus(train=sentences(4), dev=sentences(4), test=sentences(4))
     assert ready(tiny, drop_longest=True, shorter_than=99).counts["dev"]["kept"] == 4

@@ -102,6 +102,10 @@ class Hub:
         """Whether the client's cache holds the corpus, so that `load` needs no network."""
         return self.repository is not None and self.repository.cached()
 
+    def settled(self) -> bool:
+        """Whether the client's cache holds the corpus, and says at which commit."""
+        return self.repository is not None and self.repository.settled()
+
     def identity(self) -> dict[str, Any]:
         repository = self.repository
         return {

@@ -57,6 +57,12 @@ def endpoint() -> str:
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
 
 
+def shown_endpoint() -> str:
+    """The same for messages: without the name and password that a mirror's address may hold."""
+    scheme, parted, rest = endpoint().partition("://")
+    return f"{scheme}{parted}{rest.rpartition('@')[2]}"
+
+
 def offline() -> bool:
     """Whether the user keeps the client off the network."""
     return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")

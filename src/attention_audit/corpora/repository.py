@@ -25,6 +25,7 @@ from attention_audit.corpora.hub_client import (
     endpoint,
     hub_cache,
     offline,
+    shown_endpoint,
 )
 from attention_audit.corpora.hushed import hushed
 from attention_audit.corpora.labels import some
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 # Where the hub keeps tables of corpora that came as a script: a folder a configuration.
 CONVERTED = "refs/convert/parquet"
 _PATH = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+_REVISION = re.compile(r"\w[\w./-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 # Seconds that the hub is given to name its commit where nothing depends on it.
 _PATIENCE = 10.0
@@ -51,7 +53,7 @@ class Repository:
 
     path: "owner/name"; ValueError where it cannot be one.
     configuration: None where it has one only.
-    revision: a commit, tag or branch.
+    revision: a commit, tag or branch; ValueError where it cannot be one.
     timeout: seconds that the hub has to answer before it counts as unreachable; None never asks.
     instead: the local files that would serve.
     """
@@ -68,6 +70,11 @@ class Repository:
             raise ValueError(
                 f"path={path!r} is no repository of the hub; expected OWNER/NAME (a table of your "
                 "own is read with dataset=files)"
+            )
+        # It names a file of the cache, too: never one elsewhere.
+        if _REVISION.fullmatch(revision) is None or ".." in revision:
+            raise ValueError(
+                f"revision={revision!r} is none of the hub's; expected a commit, tag or branch"
             )
         self.path = path
         self.configuration = configuration
@@ -87,6 +94,10 @@ class Repository:
         commit = self._pinned() or "*"
         found = (self._cache / "snapshots").glob(f"{commit}/**/*")
         return any(f.is_file() and f.name not in _NO_TABLES and f.name[0] != "." for f in found)
+
+    def settled(self) -> bool:
+        """Whether the cache holds them at a commit that is known without network."""
+        return self._pinned() is not None and self.cached()
 
     @cached_property
     def commit(self) -> str | None:
@@ -172,7 +183,9 @@ class Repository:
 
     @property
     def _why_not(self) -> str:
-        return "HF_HUB_OFFLINE is set" if offline() else f"{endpoint()} {self._answer.problem}"
+        return (
+            "HF_HUB_OFFLINE is set" if offline() else f"{shown_endpoint()} {self._answer.problem}"
+        )
 
     def _unreachable(self) -> HubUnreachable:
         local = f"; or put {self.instead}" if self.instead else ""
@@ -182,7 +195,7 @@ class Repository:
         )
 
     def _refused(self, error: Exception) -> ValueError:
-        reason = str(error).strip().splitlines()[0]
+        reason = str(error).strip().splitlines()[0].replace(endpoint(), shown_endpoint())
         if "scripts are no longer supported" in reason:
             local = f"put {self.instead}, or " if self.instead else ""
             reason = (

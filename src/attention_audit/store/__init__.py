@@ -12,6 +12,7 @@ wherever a process was killed. Undefined numbers (NaN, infinite) are null in JSO
 from attention_audit.store.analysis import Analysis
 from attention_audit.store.cell import FORMAT, Cell
 from attention_audit.store.fingerprints import fingerprint
+from attention_audit.store.plain import canonical, differing_keys, sha256
 from attention_audit.store.status import Status, now
 from attention_audit.store.store import Store
 from attention_audit.store.summary import SUMMARY_COLUMNS
@@ -23,6 +24,9 @@ __all__ = [
     "Cell",
     "Status",
     "Store",
+    "canonical",
+    "differing_keys",
     "fingerprint",
     "now",
+    "sha256",
 ]

@@ -50,10 +50,11 @@ class Analysis:
     @property
     def config(self) -> Any:
         """The analysis's config: as given, or as stored for one found on disk."""
-        return self._identity["config"]
+        return self.identity["config"]
 
     @property
-    def _identity(self) -> Any:
+    def identity(self) -> Any:
+        """Name, config and version of its code, and the cell's hash: what its own hash is of."""
         return read_json(self.folder / "identity.json") if self._given is None else self._given
 
     def write(
@@ -85,7 +86,7 @@ class Analysis:
         tables: Mapping[str, Mapping[str, Any] | None],
     ) -> None:
         write_json(folder / "summary.json", summary)
-        write_json(folder / "identity.json", self._identity)
+        write_json(folder / "identity.json", self.identity)
         for name, columns in tables.items():
             if columns is not None:
                 write_table(folder / f"{name}.parquet", columns)

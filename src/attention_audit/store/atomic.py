@@ -58,7 +58,7 @@ def read_json(path: Path) -> Any:
     """Read a file back. Raises FileNotFoundError, ValueError for one that is not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is not valid JSON ({error}): run the cell with force=true"
         ) from error

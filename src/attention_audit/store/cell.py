@@ -23,9 +23,10 @@ from attention_audit.store.atomic import (
     write_text,
     write_whole,
 )
+from attention_audit.store.configs import read_config
 from attention_audit.store.integrity import CHECKSUMS, damaged, seal
-from attention_audit.store.locks import is_free, locked
-from attention_audit.store.naming import checked_name, with_suffix
+from attention_audit.store.locks import is_free, locked, locked_if_free
+from attention_audit.store.naming import check_inside, checked_name, with_suffix
 from attention_audit.store.plain import canonical, differing_keys, exact, sha256
 from attention_audit.store.status import Status, now
 from attention_audit.store.summary import SETTINGS, SUMMARY_COLUMNS, rows_of
@@ -112,15 +113,27 @@ class Cell:
         with locked(self._lock_path, f"{self.name}/{self.folder.name}"):
             yield
 
+    @contextmanager
+    def lock_if_free(self) -> Iterator[bool]:
+        """As `lock`, but never waits: False where somebody is at work on the cell."""
+        with locked_if_free(self._lock_path) as free:
+            yield free
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """`config.yaml`, plain values only. ValueError says what is wrong with the file."""
+        return read_config(self.folder / "config.yaml")
+
     def open(self, config: Mapping[str, Any]) -> None:
         """Create the folder; write `config.yaml` (this run's) and `identity.json` (for good).
 
         Removes what a killed process left half-written, and what is damaged, with a warning.
         Raises ValueError, naming the keys, if the folder belongs to a different identity with the
-        same hash.
+        same hash, or leads out of the store.
         """
         import yaml
 
+        check_inside(self.root, self.folder)
         plain = exact(config, "config")
         self._mend()
         self._check_identity()
@@ -174,9 +187,13 @@ class Cell:
     # -- status
 
     def status(self) -> Status:
-        """What `status.json` says; `missing` without one. See also `interrupted`."""
-        stored = json_if_present(self.folder / "status.json")
-        return Status("missing") if stored is None else Status(**stored)
+        """What `status.json` says; `missing` without one. See also `interrupted`.
+
+        Raises ValueError for a file that is not one of ours.
+        """
+        path = self.folder / "status.json"
+        stored = json_if_present(path)
+        return Status("missing") if stored is None else Status.of(stored, str(path))
 
     @property
     def is_fitted(self) -> bool:
@@ -188,7 +205,11 @@ class Cell:
 
         Raises PermissionError where the lock's file may not be opened for writing.
         """
-        return self.status().state == "running" and is_free(self._lock_path)
+        return self.status().state == "running" and not self.at_work()
+
+    def at_work(self) -> bool:
+        """True if somebody holds the cell's lock; raises as `interrupted`."""
+        return not is_free(self._lock_path)
 
     def set_running(self, started: str | None = None) -> None:
         """Note this process's work, begun now or `started`; like all of `set_*`, after `open`."""
@@ -200,13 +221,18 @@ class Cell:
         old = self.status()
         self._set(Status("fitted", started=old.started, finished=now(), fitted=old.fitted or now()))
 
-    def set_failed(self, error: BaseException) -> None:
-        """Note a failure: one line in `status.json`, all of it in `traceback.txt`."""
+    def set_failed(self, error: BaseException, clean: Callable[[str], str] = str) -> None:
+        """Note a failure: one line in `status.json`, all of it in `traceback.txt`, both cleaned."""
         old = self.status()
         first_line = next(iter(str(error).splitlines()), "")
-        reason = f"{type(error).__name__}: {first_line}".removesuffix(": ")
+        reason = clean(f"{type(error).__name__}: {first_line}".removesuffix(": "))
         self._set(replace(old, state="failed", reason=reason, finished=now()))
-        write_text(self.folder / "traceback.txt", "".join(traceback.format_exception(error)))
+        whole = clean("".join(traceback.format_exception(error)))
+        write_text(self.folder / "traceback.txt", whole)
+
+    def clear_failure(self) -> None:
+        """Forget a failure; a finished fit stays, and the next run makes what is missing."""
+        self._set(Status("missing", fitted=self.status().fitted))
 
     def _set(self, status: Status) -> None:
         (self.folder / "traceback.txt").unlink(missing_ok=True)
@@ -286,6 +312,10 @@ class Cell:
         for path in doomed:
             if path.name != "identity.json":
                 path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder and all that is in it; it vanishes at once."""
+        remove_folder(self.folder)
 
     @property
     def _lock_path(self) -> Path:

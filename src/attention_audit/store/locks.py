@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ def locked(path: Path, purpose: str) -> Iterator[None]:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     # A singleton, so that a thread that holds the lock may take it again.
-    lock = FileLock(path.resolve(), is_singleton=True)
+    lock = FileLock(_whole(path), is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -29,16 +30,34 @@ def locked(path: Path, purpose: str) -> Iterator[None]:
         lock.release()
 
 
+def _whole(path: Path) -> Path:
+    """The lock's whole path. Taking a lock empties its file: it must not be a link to another."""
+    if path.is_symlink() or path.parent.is_symlink():
+        raise OSError(errno.ELOOP, "a lock cannot be a link: remove it", str(path))
+    return path.parent.resolve() / path.name
+
+
 def is_free(path: Path) -> bool:
     """True if nobody, this process included, holds the lock."""
-    from filelock import FileLock, Timeout
-
     if not path.exists():
         return True
-    probe = FileLock(path.resolve(), is_singleton=False)
+    with locked_if_free(path) as free:
+        return free
+
+
+@contextmanager
+def locked_if_free(path: Path) -> Iterator[bool]:
+    """Hold the lock unless somebody, this process included, holds it: says which, never waits."""
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(_whole(path), is_singleton=False)
     try:
-        probe.acquire(timeout=0)
+        lock.acquire(timeout=0)
     except Timeout:
-        return False
-    probe.release()
-    return True
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

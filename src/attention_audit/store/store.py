@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,14 @@ class Store:
 
     def cells(self) -> list[Cell]:
         """Every cell on disk, sorted by name, seed and hash; folders that are none are passed."""
-        found = [self._cell_at(path.parent) for path in self.root.glob("*/*+*/*-*/identity.json")]
+        return self._cells_at(path.parent for path in self.root.glob("*/*+*/*-*/identity.json"))
+
+    def places(self) -> list[Cell]:
+        """All that is named as a cell's folder, those without `identity.json` too; sorted."""
+        return self._cells_at(self.root.glob("*/*+*/*-*"))
+
+    def _cells_at(self, folders: Iterable[Path]) -> list[Cell]:
+        found = [self._cell_at(folder) for folder in folders]
         return sorted((cell for cell in found if cell), key=lambda c: (c.name, c.seed, c.hash8))
 
     def write_summary(self) -> Path:

@@ -24,6 +24,7 @@ class Preparation:
         shorter_than: a row is kept if it has fewer words than this.
         drop_longest: where `shorter_than` is not set, the split's own longest length is the strict
             upper bound, so that its longest documents are dropped (the original program).
+        drop_shortest: the same of `longer_than` and the shortest documents.
         dev_fraction: share of the train split carved as dev where the corpus has none.
         test_fraction: share of the train split carved as test where the corpus has none.
         test_sample: share of the test split that is kept; None keeps all.
@@ -43,6 +44,7 @@ class Preparation:
     longer_than: NonNegativeInt | None = None
     shorter_than: PositiveInt | None = None
     drop_longest: bool = False
+    drop_shortest: bool = False
     dev_fraction: Share = 0.15
     test_fraction: Share = 0.2
     test_sample: Share | None = None

@@ -104,8 +104,11 @@ def sampled(test: Rows, settings: Preparation, dropped: dict[str, int]) -> Rows:
 def of_length(rows: Rows, settings: Preparation, dropped: dict[str, int]) -> Rows:
     """The rows within the length bounds."""
     longest = rows.lengths.max(initial=0)
+    shortest = rows.lengths.min(initial=longest)
     if settings.longer_than is not None:
         rows = rows.drop(rows.lengths <= settings.longer_than, "too short", dropped)
+    elif settings.drop_shortest:
+        rows = rows.drop(rows.lengths == shortest, "shortest", dropped)
     if settings.shorter_than is not None:
         return rows.drop(rows.lengths >= settings.shorter_than, "too long", dropped)
     if settings.drop_longest:

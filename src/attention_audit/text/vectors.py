@@ -63,6 +63,7 @@ class WordVectors:
         path: the file; a relative one starts at the working directory.
         missing: a word without vector is drawn from N(0, 1) (`normal`) or is zero (`zeros`).
         dimension: the width the file must have; None takes the header's, or the first line's.
+        instead: what to do where the file is not there.
     """
 
     def __init__(
@@ -70,8 +71,10 @@ class WordVectors:
         path: str,
         missing: Fill = "normal",
         dimension: PositiveInt | None = None,
+        instead: str = "",
     ) -> None:
         self.path = Path(path).expanduser()
+        self.instead = instead
         self.fill = missing
         self.dimension = dimension
 
@@ -79,7 +82,8 @@ class WordVectors:
         """None if the file is there, else one phrase: what was looked for."""
         if self.path.is_file():
             return None
-        return f"vectors.path={self.path}: no such file; expected GloVe or fastText text vectors"
+        instead = self.instead or "expected GloVe or fastText text vectors"
+        return f"vectors.path={self.path}: no such file; {instead}"
 
     def files(self) -> list[Path]:
         """The file whose content these vectors are."""
