@@ -73,7 +73,7 @@ def device_count(config: Mapping[str, Any]) -> int:
 
 
 def _count(devices: int | Sequence[int]) -> int:
-    return len(devices) if isinstance(devices, Sequence) else int(devices)
+    return len(devices) if isinstance(devices, (list, tuple)) else int(devices)
 
 
 @contextmanager

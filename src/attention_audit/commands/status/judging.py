@@ -82,8 +82,16 @@ class Judge:
         if status.state == "missing":
             begun = "its fit is finished, its analyses are not" if status.fitted else "nothing yet"
             return "stale", f"{begun}: made by the same command"
+        if changed := _changed(cell):
+            return "damaged", f"{changed}: made again by the same command"
         stale, note = self._freshness(cell)
         return ("stale", stale) if stale else ("done", note)
+
+
+def _changed(cell: Cell) -> str:
+    """Names of the results that are not what they were when they were finished."""
+    analyses = [analysis.folder.name for analysis in cell.analyses() if not analysis.done]
+    return ", ".join([*cell.damaged(), *analyses])
 
 
 def _manifest(cell: Cell) -> dict[str, Any]:
