@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention_audit.counterfactual.adversarial import FEASIBLE_SLACK
+from attention_audit.counterfactual.climb import FEASIBLE_SLACK
 
 PAIRS_AT_ONCE = 1 << 19
 
