@@ -86,7 +86,8 @@ def climb(
     lowest = torch.finfo(start.dtype).min
     logits = start.transpose(0, 1).masked_fill(~mask, lowest).contiguous()
     adam, divergences = Adam(logits, search.learning_rate), Divergences(attention, logits, weights)
-    candidates, best = torch.empty_like(logits), _Best(logits, search.epsilon)
+    pull, best = Pull(decode.projection.values, logits), _Best(logits, search.epsilon)
+    candidates = torch.empty_like(logits)
     for step in range(search.steps + 1):
         torch.softmax(logits, -1, out=candidates)
         moved, toward = decode.moved(candidates.transpose(0, 1), original)
@@ -96,26 +97,41 @@ def climb(
         if step == search.steps:
             break
         pulled = weights.hinge * (moved >= weights.margin)[..., None] * toward
-        _add_pull(slope, decode, pulled.to(slope))
+        pull.add(slope, pulled.to(slope))
         adam.step(_through_softmax(slope, candidates))
         if progress is not None:
             progress(step + 1)
     return best.attention(otherwise=candidates).transpose(0, 1) * mask[:, None]
 
 
-def _add_pull(slope: Tensor, decode: Decoding, pulled: Float[Tensor, "batch k width"]) -> None:
-    """Carry the hinge's gradient at the attended sums on to the attention, slope [K, B, T]."""
-    values = decode.projection.values
-    if values.shape[-1] == 1:
-        slope.addcmul_(pulled.transpose(0, 1), values[..., 0])
-    else:
-        slope += (pulled @ values.transpose(1, 2)).transpose(0, 1)
-
-
 def _through_softmax(slope: Tensor, candidates: Tensor) -> Tensor:
     """The gradient at the logits, in place of that at the weights."""
     slope.mul_(candidates)
     return slope.addcmul_(candidates, slope.sum(-1, keepdim=True), value=-1)
+
+
+class Pull:
+    """Carries a gradient at the attended sums on to the attention."""
+
+    def __init__(
+        self,
+        values: Float[Tensor, "batch tokens width"],
+        like: Float[Tensor, "candidates batch tokens"],
+    ) -> None:
+        self.values = values.transpose(1, 2).contiguous()
+        candidates, batch, tokens = like.shape
+        self.found = like.new_empty(batch, candidates, tokens)
+
+    def add(
+        self,
+        slope: Float[Tensor, "candidates batch tokens"],
+        pulled: Float[Tensor, "batch candidates width"],
+    ) -> None:
+        """Add to `slope` what belongs to `pulled`."""
+        if pulled.shape[-1] == 1:
+            slope.addcmul_(pulled.transpose(0, 1), self.values[:, 0])
+        else:
+            slope += torch.bmm(pulled, self.values, out=self.found).transpose(0, 1)
 
 
 class Divergences:
@@ -200,9 +216,9 @@ class _Best:
         self.weights = torch.zeros_like(start)
 
     def see(self, candidates: Tensor, distance: Tensor, moved: Tensor) -> None:
-        better = ((distance > self.distance) & (moved <= self.limit)).nonzero(as_tuple=True)
-        self.distance[better] = distance[better]
-        self.weights[better] = candidates[better]
+        better = (distance > self.distance) & (moved <= self.limit)
+        self.distance = torch.where(better, distance, self.distance)
+        self.weights.lerp_(candidates, better[..., None].to(candidates))  # all or nothing of it
 
     def attention(self, otherwise: Tensor) -> Tensor:
         found = self.distance > -math.inf
