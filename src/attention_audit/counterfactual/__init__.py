@@ -3,16 +3,20 @@
 from attention_audit.counterfactual.adversarial import Adversaries, adversarial_search
 from attention_audit.counterfactual.climb import Search
 from attention_audit.counterfactual.decoding import Decoding
-from attention_audit.counterfactual.exact import Exact, exact_adversary
+from attention_audit.counterfactual.exact import exact_adversary
+from attention_audit.counterfactual.mixes import ceiling, sparse_adversary
 from attention_audit.counterfactual.permute import Permuted, permutation
+from attention_audit.counterfactual.sparse import Sparse
 
 __all__ = [
     "Adversaries",
     "Decoding",
-    "Exact",
     "Permuted",
     "Search",
+    "Sparse",
     "adversarial_search",
+    "ceiling",
     "exact_adversary",
     "permutation",
+    "sparse_adversary",
 ]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -19,27 +18,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention_audit.counterfactual.climb import FEASIBLE_SLACK
+from attention_audit.counterfactual.sparse import Sparse, cost, divergence, normalised, self_information
 
 PAIRS_AT_ONCE = 1 << 19
-
-
-@dataclass(frozen=True)
-class Exact:
-    """The optimum for each instance and epsilon.
-
-    `jsd` in nats, in [0, ln 2]; NaN where a row has no word. The distribution that attains it
-    has at most two tokens: `weights` on the positions `support` (one token: twice the same
-    position, with weights 1 and 0).
-    """
-
-    jsd: Float[Tensor, "batch epsilons"]
-    support: Int[Tensor, "batch epsilons 2"]
-    weights: Float[Tensor, "batch epsilons 2"]
-
-    def attention(self, place: int, tokens: int) -> Float[Tensor, "batch tokens"]:
-        """The distributions for the epsilon at `place`, over that many positions."""
-        empty = self.weights.new_zeros(len(self.jsd), tokens)
-        return empty.scatter_add(1, self.support[:, place], self.weights[:, place])
 
 
 class _Words(NamedTuple):
@@ -71,7 +52,7 @@ def exact_adversary(
     attention: Float[Tensor, "batch tokens"],
     mask: Bool[Tensor, "batch tokens"],
     epsilons: Sequence[float],
-) -> Exact:
+) -> Sparse:
     """Maximise JSD(., attention) over all distributions on the mask with TVD <= epsilon.
 
     The output is sigmoid(scores . a + offset). All rows and epsilons at once, in float64; memory is
@@ -85,8 +66,7 @@ def exact_adversary(
         mask: where attention may go.
         epsilons: the frontier's values of epsilon, in [0, 1].
     """
-    attention = attention.double() * mask
-    attention = attention / attention.sum(1, keepdim=True).clamp(min=torch.finfo().tiny)
+    attention = normalised(attention, mask)
     scores = torch.where(mask, scores.double(), 0.0)
     logit = (attention * scores).sum(1) + offset.double()
     words = _sorted(scores, attention, mask)
@@ -99,8 +79,8 @@ def exact_adversary(
     support = words.position[:, None].expand(-1, count, -1).gather(2, places)
     weights = torch.stack([found.weight, 1 - found.weight], -1)
     defined = found.cost.isfinite()
-    jsd = (math.log(2) - found.cost / 2).clamp(min=0).masked_fill(~defined, math.nan)
-    return Exact(jsd, support, weights * defined[..., None])
+    jsd = divergence(found.cost).masked_fill(~defined, math.nan)
+    return Sparse(jsd, support, weights * defined[..., None])
 
 
 def _interval(logit: Tensor, offset: Tensor, epsilons: Sequence[float]) -> tuple[Tensor, Tensor]:
@@ -146,8 +126,8 @@ def _one_token(words: _Words, low: Tensor, high: Tensor) -> _Found:
     inside = (s >= low[..., None]) & (s <= high[..., None])
     least, place = torch.where(inside, a, math.inf).min(-1)
     one, some = torch.ones_like(least), least.isfinite()
-    cost = _cost(least, _self_information(least), one).masked_fill(~some, math.inf)
-    return _Found(cost, place, place, one)
+    price = cost(least, self_information(least), one).masked_fill(~some, math.inf)
+    return _Found(price, place, place, one)
 
 
 def _two_tokens(words: _Words, bounds: Float[Tensor, "batch bounds"]) -> _Found:
@@ -170,16 +150,16 @@ def _two_tokens(words: _Words, bounds: Float[Tensor, "batch bounds"]) -> _Found:
 
 def _best_pairs(words: _Words, bounds: Tensor, right: Tensor, left: Tensor) -> _Found:
     """The cheapest pair (one of `right`, one of `left`) of each bound, [B * bounds]."""
-    information = _self_information(words.a)
+    information = self_information(words.a)
     per_row = len(bounds) // max(len(words.s), 1)
     best = _nothing(bounds)
     for group, i, j in _pairs(right, left):
         row, x = group // per_row, bounds[group]
         s_i, s_j = words.s[row, i], words.s[row, j]
         weight, rest = (x - s_j) / (s_i - s_j), (s_i - x) / (s_i - s_j)
-        cost = _cost(words.a[row, i], information[row, i], weight)
-        cost += _cost(words.a[row, j], information[row, j], rest)
-        best = _better(best, group, _Found(cost, i, j, weight))
+        price = cost(words.a[row, i], information[row, i], weight)
+        price += cost(words.a[row, j], information[row, j], rest)
+        best = _better(best, group, _Found(price, i, j, weight))
     return best
 
 
@@ -218,16 +198,3 @@ def _cheapest(every: list[_Found]) -> _Found:
     columns = (torch.stack(column) for column in zip(*every, strict=True))
     return _Found(*(column.gather(0, choice)[0] for column in columns))
 
-
-def _self_information(a: Tensor) -> Tensor:
-    """a ln a; 0 for 0."""
-    return torch.xlogy(a, a)
-
-
-def _cost(a: Tensor, a_ln_a: Tensor, weight: Tensor) -> Tensor:
-    """What a token with this weight and this original attention takes from the JSD, twice.
-
-    (a + w) ln(a + w) - a ln a - w ln w. Over the support it sums to 2 (ln 2 - JSD).
-    """
-    both = a + weight
-    return both * both.log() - a_ln_a - weight * weight.log()
