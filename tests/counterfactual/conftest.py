@@ -8,6 +8,8 @@ from attention_audit.counterfactual import Decoding
 class Linear:
     """The readout of a linear decoder: the attended sums are the logits."""
 
+    linear = True
+
     def logits(self, projection, context):
         return context
 

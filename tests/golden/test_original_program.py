@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from attention_audit.batch import Batch, collate
-from attention_audit.counterfactual import Search, adversarial_search, permutation
+from attention_audit.counterfactual import Decoding, Search, adversarial_search, permutation
 from attention_audit.importance import leave_one_out, signed_gradient
-from attention_audit.measures import Tau, kendall_tau, probabilities, sig_frac, summarise
+from attention_audit.measures import Tau, kendall_tau, sig_frac, summarise
 from attention_audit.models import AttentionModel, assemble
 from attention_audit.models.attentions import Additive
 from attention_audit.models.encoders import LSTM
@@ -91,10 +91,7 @@ def _measure(model: AttentionModel, batch: Batch, index: torch.Tensor, noise: to
     with torch.no_grad():
         encoding = model.encode(batch)
         attention, projection = model.attend(encoding), model.project(encoding)
-
-    def decode(given: torch.Tensor) -> torch.Tensor:
-        return probabilities(model.decode(projection, given))
-
+    decode = Decoding(model.decoder, projection)
     permuted = permutation(decode, attention, batch.mask, batch.ids, index=index)
     found = adversarial_search(
         decode,

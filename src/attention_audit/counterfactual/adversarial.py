@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,16 @@ class Adversaries:
     eps_max_jsd: Float[Tensor, " batch"]
     best: Int[Tensor, " batch"]
     best_attention: Float[Tensor, "batch tokens"]
+
+    def within(
+        self, epsilons: Sequence[float]
+    ) -> tuple[Float[Tensor, "batch epsilons"], Float[Tensor, "batch epsilons tokens"]]:
+        """The largest jsd of a candidate with TVD <= epsilon, -inf without any, and its weights."""
+        limits = torch.tensor(epsilons).to(self.tvd) + FEASIBLE_SLACK
+        kept = self.tvd[:, None] <= limits[:, None]
+        largest, place = self.jsd[:, None].masked_fill(~kept, -math.inf).max(-1)
+        rows = torch.arange(len(place), device=place.device)[:, None]
+        return largest, self.attention[rows, place]
 
 
 @torch.no_grad()

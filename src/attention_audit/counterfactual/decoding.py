@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -16,6 +15,8 @@ from attention_audit.measures import probabilities, tvd
 @runtime_checkable
 class Readout(Protocol):
     """What the attended sum goes through: a decoder of `attention_audit.models`."""
+
+    linear: bool
 
     def logits(self, projection: Projection, context: Tensor, /) -> Tensor:
         """Context [B, K, D] -> logits [B, K, O]."""
@@ -30,6 +31,11 @@ class Decoding:
 
     readout: Readout
     projection: Projection
+
+    @property
+    def sigmoid(self) -> bool:
+        """Whether the output is a sigmoid of one logit that is linear in the attention."""
+        return self.readout.linear and self.projection.values.shape[-1] == 1
 
     def __call__(
         self, attention: Float[Tensor, "batch alternatives tokens"]

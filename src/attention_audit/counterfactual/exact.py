@@ -18,7 +18,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention_audit.counterfactual.climb import FEASIBLE_SLACK
-from attention_audit.counterfactual.sparse import Sparse, cost, divergence, normalised, self_information
+from attention_audit.counterfactual.sparse import (
+    Sparse,
+    cost,
+    divergence,
+    normalised,
+    self_information,
+)
 
 PAIRS_AT_ONCE = 1 << 19
 
@@ -197,4 +203,3 @@ def _cheapest(every: list[_Found]) -> _Found:
     choice = torch.stack([found.cost for found in every]).argmin(0, keepdim=True)
     columns = (torch.stack(column) for column in zip(*every, strict=True))
     return _Found(*(column.gather(0, choice)[0] for column in columns))
-

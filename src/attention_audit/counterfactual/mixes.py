@@ -109,7 +109,7 @@ def _one_token(attention: Tensor, mask: Tensor) -> Tensor:
 def _moved_by_one(decode: Decoding, contexts: Tensor, original: Tensor) -> Tensor:
     """TVD [B, T] to the original output if one token had all attention."""
     width = max(original.shape[-1], contexts.shape[-1]) * len(contexts)
-    parts = contexts.split(max(1, NUMBERS_AT_ONCE // max(width, 1)), 1)
+    parts = torch.split(contexts, max(1, NUMBERS_AT_ONCE // max(width, 1)), 1)
     return torch.cat([tvd(decode.output(part), original) for part in parts], 1)
 
 

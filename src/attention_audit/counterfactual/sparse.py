@@ -24,12 +24,13 @@ class Sparse:
     weights: Float[Tensor, "batch epsilons 2"]
 
     def attention(
-        self, place: int, original: Float[Tensor, "batch tokens"]
-    ) -> Float[Tensor, "batch tokens"]:
-        """The distributions for the epsilon at `place`, or the original one where none was found."""
-        weights = self.weights[:, place].to(original)
-        spread = torch.zeros_like(original).scatter_add(1, self.support[:, place], weights)
-        return torch.where(weights.sum(1, keepdim=True) > 0, spread, original)
+        self, original: Float[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch epsilons tokens"]:
+        """The distributions, dense; the original one where no other was found."""
+        each = original[:, None].expand(-1, self.jsd.shape[1], -1)
+        weights = self.weights.to(original)
+        spread = torch.zeros_like(each).scatter_add(2, self.support, weights)
+        return torch.where(weights.sum(2, keepdim=True) > 0, spread, each)
 
 
 def normalised(

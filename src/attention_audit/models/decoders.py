@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from attention_audit.batch import Encoding, Projection
 
-
 # Finite, so that 0 * logit stays 0 in gradients; exp of it is exactly 0 in float64.
 FORBIDDEN_LOGIT = -1e9
 
