@@ -48,7 +48,8 @@ class _Pairs(NamedTuple):
 
     def mixed(self, weight: Float[Tensor, "batch pairs"]) -> Float[Tensor, "batch pairs width"]:
         """The attended sum with that weight on the first token, the rest on the second."""
-        return torch.lerp(self.context[..., 1, :], self.context[..., 0, :], weight[..., None])
+        first, second = self.context.unbind(2)
+        return torch.lerp(second, first, weight[..., None].to(first))
 
     def jsd(self, weight: Float[Tensor, "batch pairs"]) -> Float[Tensor, "batch pairs"]:
         """Of these mixes to the original attention; -inf where a token may have none."""
