@@ -29,7 +29,7 @@ from attention_audit.measures import tvd
 GRID = 9  # mixes of two tokens tried first, from the one to the other
 NARROWINGS = 12  # of the stretch where the output moves least: by a third each time
 HALVINGS = 30  # of the stretch between an allowed mix and one that is not
-EXTENDED = 4  # pairs of tokens whose mixes are then followed to the bound
+EXTENDED = 8  # pairs of tokens whose mixes are then followed to the bound
 NUMBERS_AT_ONCE = 1 << 22  # of the outputs of single tokens
 
 
