@@ -30,6 +30,7 @@ smoke: $(STAMP)-run ## the sweep that CI runs: every encoder and attention, tiny
 
 bench: $(STAMP)-run ## measure speed, as ratios, into benchmarks/results
 	$(BIN)/python benchmarks/training_epoch.py
+	$(BIN)/python benchmarks/adversary.py
 
 clean: ## remove .venv and caches; results in multirun/ stay
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,7 +4,7 @@
 
 The plain way attends to hidden states H wide, lets autograd differentiate the objective and
 torch's Adam move the logits, pair by pair, as the equation is read. Ours works on projected values
-with gradients in closed form. The exact optimum is that of a sigmoid on a linear decoder: for one
+with gradients in closed form, in float32 as the plain way, and in float64 as the analysis does. The exact optimum is that of a sigmoid on a linear decoder: for one
 epsilon, and for the frontier of six. Processor seconds of one thread, for documents of T words
 with random hidden states: the best of alternating repetitions, scaled to a search of 500 steps.
 """
@@ -15,6 +15,8 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -28,7 +30,7 @@ from attention_audit.measures import jsd, probabilities, tvd
 from attention_audit.models.decoders import Classification, Decoder, WithQuery
 
 # Documents in a batch, and their words.
-SIZES = ((32, 20), (32, 180), (8, 750), (4, 2000))
+SIZES = ((128, 20), (32, 180), (8, 750), (4, 2000))
 FRONTIER = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
 HIDDEN = 256
 WHOLE = 500
@@ -61,26 +63,34 @@ def _ways(rows: int, words: int, outputs: int, steps: int) -> dict[str, Callable
     )
     decoder.requires_grad_(False)
     noise = draw_noise(mask, encoding.ids, candidates=5, seed=0)
-    projection = decoder.project(encoding)
-    decode = Decoding(decoder, projection)
+    decode, double = _decoding(decoder, encoding), _decoding(decoder, encoding, torch.float64)
     search = Search(steps=steps)
 
-    def ours() -> None:
+    def ours(decode: Decoding, attention: Tensor) -> None:
         adversarial_search(decode, attention, mask, encoding.ids, search, noise=noise)
 
     def exact(epsilons: tuple[float, ...]) -> None:
-        scores, offset = projection.values[..., 0], projection.offset[:, 0]
-        exact_adversary(scores, offset, attention, mask, epsilons)
+        scores, offset = double.projection.values[..., 0], double.projection.offset[:, 0]
+        exact_adversary(scores, offset, attention.double(), mask, epsilons)
 
     share = WHOLE / steps
     ways = {
         "plain": lambda: share * _timed(lambda: _plain(decoder, encoding, attention, noise, steps)),
-        "ours": lambda: share * _timed(ours),
+        "ours": lambda: share * _timed(lambda: ours(decode, attention)),
+        "ours, float64": lambda: share * _timed(lambda: ours(double, attention.double())),
     }
     if outputs == 1:
         ways["exact"] = lambda: _timed(lambda: exact((0.01,)))
         ways["exact, six epsilons"] = lambda: _timed(lambda: exact(FRONTIER))
     return ways
+
+
+def _decoding(decoder: Decoder, encoding: Encoding, dtype: torch.dtype = torch.float32) -> Decoding:
+    exact = deepcopy(decoder).to(dtype)
+    query = None if encoding.query is None else encoding.query.to(dtype)
+    return Decoding(
+        exact, exact.project(replace(encoding, hidden=encoding.hidden.to(dtype), query=query))
+    )
 
 
 def _plain(

@@ -32,7 +32,7 @@ MEANINGS = {
     "eps_max_jsd_exact": "the largest that there is, proven",
     "eps_max_jsd_found": "the best of search, single words and mixes of two; there may be larger",
     "jsd_achieved": "eps_max_jsd_found as a share of the largest without regard to the output",
-    "search_gap": "how much the search misses, at least: exact or found - eps_max_jsd",
+    "search_gap": "what the search misses: eps_max_jsd_exact (or _found) - eps_max_jsd",
     "search_shortfall": "share of the instances where it misses more than 0.05",
 }
 """The quantities shown, in this order, and what a reader must be told of them."""
