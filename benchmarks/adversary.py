@@ -4,9 +4,10 @@
 
 The plain way attends to hidden states H wide, lets autograd differentiate the objective and
 torch's Adam move the logits, pair by pair, as the equation is read. Ours works on projected values
-with gradients in closed form, in float32 as the plain way, and in float64 as the analysis does. The exact optimum is that of a sigmoid on a linear decoder: for one
-epsilon, and for the frontier of six. Processor seconds of one thread, for documents of T words
-with random hidden states: the best of alternating repetitions, scaled to a search of 500 steps.
+with gradients in closed form: in float32, as the plain way, and in float64, as the analysis. The
+exact optimum is that of a sigmoid on a linear decoder: for one epsilon, and for a frontier of six.
+Processor milliseconds of one thread for a document of T words with random hidden states, the best
+of alternating repetitions; searches are scaled to 500 steps.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Projection:
         self, attention: Float[Tensor, "batch alternatives tokens"]
     ) -> Float[Tensor, "batch alternatives width"]:
         """`a @ values + offset` for K alternatives a of each row."""
-        return attention @ self.values + self.offset[:, None]
+        return torch.baddbmm(self.offset[:, None], attention, self.values)
 
 
 def words(

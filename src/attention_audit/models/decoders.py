@@ -96,4 +96,5 @@ class WithQuery(Decoder):
     def pull_back(
         self, context: Float[Tensor, "*batch width"], slope: Float[Tensor, "*batch outputs"]
     ) -> Float[Tensor, "*batch width"]:
-        return (slope @ self.output.weight) * (1 - torch.tanh(context).square())
+        # In place: the search comes here at each step, and new memory takes most of its time.
+        return torch.tanh(context).square_().neg_().add_(1).mul_(slope @ self.output.weight)
