@@ -36,6 +36,7 @@ soak: $(STAMP)-test ## a sweep under fire, some minutes: killed workers, failing
 
 bench: $(STAMP)-run ## measure speed, as ratios, into benchmarks/results
 	$(BIN)/python benchmarks/training_epoch.py
+	$(BIN)/python benchmarks/adversary.py
 
 clean: ## remove .venv and caches; results in multirun/ stay
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -78,6 +78,30 @@ def test_published_figures_stand_beside_ours(tmp_path):
     assert "published" not in shown(tmp_path, TAU, encoder="mine")
 
 
+def test_the_frontier_is_one_line_in_the_order_of_epsilon(tmp_path):
+    frontier = [
+        row(f"frontier_{epsilon:g}", value, klass=klass, statistic=statistic, n=4, n_undefined=0)
+        for epsilon, value in ((0.1, 0.65), (0.001, 0.5), (0.01, 0.6))
+        for klass in ("overall", "0")
+        for statistic in ("mean", "std")
+    ]
+    text = shown(tmp_path, [*TAU, *frontier])
+    assert "largest JSD by epsilon  0.001: 0.500, 0.01: 0.600, 0.1: 0.650\n" in text
+    assert "frontier" not in text
+    assert "by epsilon" not in shown(tmp_path, TAU)
+
+
+def test_the_search_and_the_maximum_stand_below_each_other(tmp_path):
+    exact = row("eps_max_jsd_exact", 0.68, klass="1", lo=0.6, hi=0.69, n=100, n_undefined=0)
+    gap = [row("search_gap", 0.08, klass=klass, n=9, n_undefined=0) for klass in ("overall", "1")]
+    text = shown(tmp_path, [*gap, SEARCH, exact])
+    lines = [line.split()[0] for line in text.splitlines() if " 0." in line]
+    assert lines[:3] == ["eps_max_jsd", "eps_max_jsd_exact", "search_gap"]
+    assert lines.count("search_gap") == 1  # not by class
+    assert line(text, "eps_max_jsd_exact")[1:3] == ["positive", "0.680"]
+    assert "proven" in text
+
+
 def test_another_epsilon_is_not_alike(tmp_path):
     assert line(shown(tmp_path, [SEARCH], epsilon=0.01), "eps_max_jsd")[-2:] == ["not", "alike"]
     assert line(shown(tmp_path, [SEARCH]), "eps_max_jsd")[-1][0] in "+-"

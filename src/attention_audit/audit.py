@@ -87,7 +87,8 @@ def _finished(config: Mapping[str, Any], cell: Cell, analyses: Sequence[Analysis
 def _analyses(config: Mapping[str, Any], cell: Cell) -> list[AnalysisCallback]:
     analyses = []
     for node in config["analysis"].values():
-        analysis: AnalysisCallback = instantiate(node)
+        # Called here, so that what the constructor refuses is told in its own words.
+        analysis: AnalysisCallback = instantiate(node, _partial_=True, _convert_="all")()
         settings = {key: value for key, value in node.items() if key != "_target_"}
         analysis.place(cell, settings, saves_tokens(config))
         analyses.append(analysis)

@@ -73,6 +73,12 @@ class Projection:
     candidates: Bool[Tensor, "batch answers"] | None
     ids: Int[Tensor, " batch"]
 
+    def attended(
+        self, attention: Float[Tensor, "batch alternatives tokens"]
+    ) -> Float[Tensor, "batch alternatives width"]:
+        """`a @ values + offset` for K alternatives a of each row."""
+        return torch.baddbmm(self.offset[:, None], attention, self.values)
+
 
 def words(
     rows: Float[Tensor, "batch tokens ..."], mask: Bool[Tensor, "batch tokens"]

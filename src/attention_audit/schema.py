@@ -34,10 +34,13 @@ class Budget:
 
 @dataclass
 class Adversary:
-    """What the adversarial search looks for."""
+    """What adversarial attention is looked for, and how."""
 
     epsilon: float = MISSING
     objective: str = MISSING
+    search: bool = MISSING
+    exact: bool = MISSING
+    frontier: list[float] = MISSING
 
 
 @dataclass

@@ -1,11 +1,36 @@
 import pytest
 import torch
 
-from attention_audit.measures import probabilities
+from attention_audit.batch import Projection
+from attention_audit.counterfactual import Decoding
+
+
+class Linear:
+    """The readout of a linear decoder: the attended sums are the logits."""
+
+    linear = True
+
+    def logits(self, projection, context):
+        return context
+
+    def pull_back(self, context, slope):
+        return slope
+
+
+@pytest.fixture(scope="session")
+def linear():
+    """A linear decoder over given values [B, T, O], without a bias."""
+
+    def build(values, mask):
+        offset = values.new_zeros(len(values), values.shape[-1])
+        ids = torch.arange(len(values))
+        return Decoding(Linear(), Projection(values, offset, mask, None, ids))
+
+    return build
 
 
 @pytest.fixture
-def scene():
+def scene(linear):
     """A linear decoder over random hidden states: decode, attention, mask, ids of ragged rows."""
 
     def build(lengths=(6, 1, 9, 3), outputs=1, size=2.0, dtype=torch.float64, seed=0):
@@ -17,17 +42,13 @@ def scene():
         scores = torch.randn(len(lengths), width, dtype=dtype)
         attention = scores.masked_fill(~mask, -1e30).softmax(-1) * mask
         ids = torch.arange(len(lengths)) + 70
-
-        def decode(alternatives):
-            return probabilities(alternatives @ values)
-
-        return decode, attention, mask, ids, values
+        return linear(values, mask), attention, mask, ids, values
 
     return build
 
 
 @pytest.fixture
-def alone():
+def alone(linear):
     """Row `row` of a scene, without its padding."""
 
     def take(scene, row):
@@ -35,6 +56,6 @@ def alone():
         end = int(mask[row].nonzero().max()) + 2
         cut = slice(row, row + 1), slice(0, end)
         part = values[cut]
-        return lambda given: probabilities(given @ part), attention[cut], mask[cut], ids[cut[0]]
+        return linear(part, mask[cut]), attention[cut], mask[cut], ids[cut[0]]
 
     return take

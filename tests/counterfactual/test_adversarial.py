@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_audit.counterfactual import Search, adversarial_search
-from attention_audit.measures import jsd, probabilities, tvd
+from attention_audit.measures import jsd, tvd
 
 QUICK = Search(candidates=3, steps=60)
 
@@ -21,17 +21,14 @@ QUICK = Search(candidates=3, steps=60)
     st.floats(0.0, 50.0),
 )
 def test_adversaries_lie_on_the_simplex_and_within_epsilon(
-    lengths, outputs, epsilon, objective, size
+    linear, lengths, outputs, epsilon, objective, size
 ):
     position = torch.arange(max(lengths) + 2)
     mask = (position >= 1) & (position <= torch.tensor(lengths)[:, None])
     values = size * torch.randn(*mask.shape, outputs, dtype=torch.float64)
     attention = mask / mask.sum(-1, keepdim=True, dtype=torch.float64)
     search = Search(candidates=2, steps=15, epsilon=epsilon, objective=objective)
-
-    def decode(given):
-        return probabilities(given @ values)
-
+    decode = linear(values, mask)
     found = adversarial_search(decode, attention, mask, torch.arange(len(mask)), search)
     for weights in (found.attention, found.best_attention[:, None]):
         assert (weights >= 0).all()
@@ -54,14 +51,11 @@ def test_it_reports_what_its_candidates_are(scene):
     torch.testing.assert_close(found.eps_max_jsd, feasible.amax(1))
 
 
-def test_it_finds_the_best_of_a_fine_grid_over_three_tokens():
+def test_it_finds_the_best_of_a_fine_grid_over_three_tokens(linear):
     values = torch.tensor([[[0.0], [2.0], [-1.0], [0.4], [0.0]]], dtype=torch.float64)
     mask = torch.tensor([[False, True, True, True, False]])
     attention = torch.tensor([[0.0, 0.2, 0.3, 0.5, 0.0]], dtype=torch.float64)
-
-    def decode(given):
-        return probabilities(given @ values)
-
+    decode = linear(values, mask)
     steps = torch.linspace(0, 1, 301, dtype=torch.float64)
     first, second = torch.meshgrid(steps, steps, indexing="ij")
     grid = torch.stack([0 * first, first, second, 1 - first - second, 0 * first], -1)

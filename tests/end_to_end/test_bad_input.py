@@ -71,6 +71,8 @@ VECTORS = ["vectors=glove", "vectors.path=vectors.txt"]
         ("encoder=gru", "encoder=gru: unknown; expected one of average, cnn, lstm"),
         ("+encoder.hiden=3", "encoder.hiden: unknown (did you mean 'hidden'?)"),
         ("seed=-1", "seed: found -1"),
+        ("adversary.frontier=[0.1,2]", "frontier: found [0.1, 2.0]"),
+        ("adversary.search=false adversary.exact=false", "found search=false and exact=false"),
         ("--config-dir nowhere", "--config-dir nowhere: no such folder"),
     ],
 )

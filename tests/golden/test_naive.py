@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from attention_audit.batch import collate
-from attention_audit.counterfactual import Search, adversarial_search, permutation
+from attention_audit.counterfactual import Decoding, Search, adversarial_search, permutation
 from attention_audit.counterfactual.permute import draw_permutations
 from attention_audit.importance import gradient, leave_one_out
-from attention_audit.measures import jsd, probabilities
+from attention_audit.measures import jsd
 from attention_audit.models import assemble
 from attention_audit.models.attentions import Additive, Dot
 from attention_audit.models.encoders import CNN, LSTM, Average
@@ -79,10 +79,7 @@ class Case:
         with torch.no_grad():
             encoding = self.model.encode(self.batch)
             self.attention = self.model.attend(encoding)
-            self.projection = self.model.project(encoding)
-
-    def decode(self, given: torch.Tensor) -> torch.Tensor:
-        return probabilities(self.model.decode(self.projection, given))
+            self.decode = Decoding(self.model.decoder, self.model.project(encoding))
 
     def agrees(self, found: torch.Tensor, expected: list[np.ndarray], atol: float) -> None:
         """Compare row by row over each document's own length."""

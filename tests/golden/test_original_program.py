@@ -14,9 +14,15 @@ import pytest
 import torch
 
 from attention_audit.batch import Batch, collate
-from attention_audit.counterfactual import Search, adversarial_search, permutation
+from attention_audit.counterfactual import (
+    Decoding,
+    Search,
+    adversarial_search,
+    exact_adversary,
+    permutation,
+)
 from attention_audit.importance import leave_one_out, signed_gradient
-from attention_audit.measures import Tau, kendall_tau, probabilities, sig_frac, summarise
+from attention_audit.measures import Tau, kendall_tau, sig_frac, summarise
 from attention_audit.models import AttentionModel, assemble
 from attention_audit.models.attentions import Additive
 from attention_audit.models.encoders import LSTM
@@ -71,6 +77,7 @@ class Ours:
     median: torch.Tensor
     adversarial: torch.Tensor
     eps_max_jsd: torch.Tensor
+    optimum: torch.Tensor
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +98,7 @@ def _measure(model: AttentionModel, batch: Batch, index: torch.Tensor, noise: to
     with torch.no_grad():
         encoding = model.encode(batch)
         attention, projection = model.attend(encoding), model.project(encoding)
-
-    def decode(given: torch.Tensor) -> torch.Tensor:
-        return probabilities(model.decode(projection, given))
-
+    decode = Decoding(model.decoder, projection)
     permuted = permutation(decode, attention, batch.mask, batch.ids, index=index)
     found = adversarial_search(
         decode,
@@ -114,6 +118,9 @@ def _measure(model: AttentionModel, batch: Batch, index: torch.Tensor, noise: to
         median=permuted.median,
         adversarial=found.outputs[..., 1],
         eps_max_jsd=found.eps_max_jsd,
+        optimum=exact_adversary(
+            projection.values[..., 0], projection.offset[:, 0], attention, batch.mask, [0.01, 0.05]
+        ).jsd,
     )
 
 
@@ -157,6 +164,21 @@ def test_adversarial_outputs(ours):
     torch.testing.assert_close(ours.adversarial, theirs, rtol=0, atol=1e-3)
     path = Path(FOLDER, "sst+lstm+additive", "eps_max_jsd_0.05.npy")
     np.testing.assert_allclose(ours.eps_max_jsd, np.load(path), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize(("column", "epsilon"), [(0, "0.01"), (1, "0.05")])
+def test_the_exact_optimum_is_beyond_what_its_search_found(ours, column, epsilon):
+    theirs = np.load(Path(FOLDER, "sst+lstm+additive", f"eps_max_jsd_{epsilon}.npy"))
+    found = ours.optimum[:, column].numpy()
+    assert (found >= theirs - 1e-4).all()  # its float32 output is the looser bound, by 1e-5
+    if epsilon == "0.01":
+        assert found.mean() == pytest.approx(0.619, abs=1e-3)
+        assert theirs.mean() == pytest.approx(0.488, abs=1e-3)
+        assert (found > 0.6).mean() == pytest.approx(0.745, abs=5e-3)
+        assert (theirs > 0.6).mean() == pytest.approx(0.14, abs=5e-3)
+    # At 0.05 with its own search again, in our hands.
+    else:
+        assert (found >= ours.eps_max_jsd.numpy() - 1e-4).all()
 
 
 def _table(name: str) -> dict[str, tuple[float, float, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,7 +15,8 @@ from rich.progress import track
 from torch import Tensor
 
 from attention_audit.batch import Batch, Projection, words
-from attention_audit.measures import Summary, probabilities, summarise
+from attention_audit.counterfactual import Decoding
+from attention_audit.measures import Summary, summarise
 from attention_audit.store import Analysis, Cell
 
 OVERALL = "overall"
@@ -125,13 +126,9 @@ def _predicted(task: Any, ids: np.ndarray) -> np.ndarray:
     return np.array([by_id[instance] for instance in ids.tolist()])
 
 
-def decoder(model: Any, projection: Projection) -> Callable[[Tensor], Tensor]:
+def decoder(model: Any, projection: Projection) -> Decoding:
     """Attention [B, K, T] -> probabilities [B, K, C], the hidden states held fixed."""
-
-    def decode(attention: Tensor) -> Tensor:
-        return probabilities(model.decode(projection, attention))
-
-    return decode
+    return Decoding(model.decoder, projection)
 
 
 def mean_rows(quantity: str, values: np.ndarray, resamples: int) -> list[Row]:

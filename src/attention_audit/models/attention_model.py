@@ -14,9 +14,6 @@ from attention_audit.models.attentions import Attention
 from attention_audit.models.decoders import Classification, Decoder, WithQuery
 from attention_audit.models.encoders import Encoder
 
-# Finite, so that 0 * logit stays 0 in gradients; exp of it is exactly 0 in float64.
-FORBIDDEN_LOGIT = -1e9
-
 
 class Output(NamedTuple):
     """Logits [B, O] (O = 1 for two classes) and attention [B, T]."""
@@ -86,10 +83,7 @@ class AttentionModel(nn.Module):
     ) -> Float[Tensor, "batch *alternatives outputs"]:
         """Logits under the given attention, one [B, T] or K alternatives [B, K, T] a row."""
         alternatives = attention if attention.dim() == 3 else attention[:, None]
-        context = alternatives @ projection.values + projection.offset[:, None]
-        logits = self.decoder.readout(context)
-        if projection.candidates is not None:
-            logits = logits.masked_fill(~projection.candidates[:, None], FORBIDDEN_LOGIT)
+        logits = self.decoder.logits(projection, projection.attended(alternatives))
         return logits if attention.dim() == 3 else logits[:, 0]
 
     def forward(self, batch: Batch) -> Output:

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 from attention_audit.batch import Encoding, Projection
 
+# Finite, so that 0 * logit stays 0 in gradients; exp of it is exactly 0 in float64.
+FORBIDDEN_LOGIT = -1e9
+
 
 class Decoder(nn.Module, ABC):
     """Base of all decoders; `linear` says that a token's contribution to the logits is linear."""
@@ -28,6 +31,21 @@ class Decoder(nn.Module, ABC):
     def readout(
         self, context: Float[Tensor, "*batch width"]
     ) -> Float[Tensor, "*batch outputs"]: ...
+
+    @abstractmethod
+    def pull_back(
+        self, context: Float[Tensor, "*batch width"], slope: Float[Tensor, "*batch outputs"]
+    ) -> Float[Tensor, "*batch width"]:
+        """The gradient at the context, given the gradient at the logits: of `readout` by hand."""
+
+    def logits(
+        self, projection: Projection, context: Float[Tensor, "batch alternatives width"]
+    ) -> Float[Tensor, "batch alternatives outputs"]:
+        """Logits of K alternatives, those of answers that a row does not allow at the bottom."""
+        logits = self.readout(context)
+        if projection.candidates is None:
+            return logits
+        return logits.masked_fill(~projection.candidates[:, None], FORBIDDEN_LOGIT)
 
 
 class Classification(Decoder):
@@ -46,6 +64,11 @@ class Classification(Decoder):
 
     def readout(self, context: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch outputs"]:
         return context
+
+    def pull_back(
+        self, context: Float[Tensor, "*batch width"], slope: Float[Tensor, "*batch outputs"]
+    ) -> Float[Tensor, "*batch width"]:
+        return slope
 
 
 class WithQuery(Decoder):
@@ -69,3 +92,9 @@ class WithQuery(Decoder):
 
     def readout(self, context: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch outputs"]:
         return self.output(torch.tanh(context))
+
+    def pull_back(
+        self, context: Float[Tensor, "*batch width"], slope: Float[Tensor, "*batch outputs"]
+    ) -> Float[Tensor, "*batch width"]:
+        # In place: the search comes here at each step, and new memory takes most of its time.
+        return torch.tanh(context).square_().neg_().add_(1).mul_(slope @ self.output.weight)
