@@ -57,7 +57,7 @@ def make_trainer(
     return trainer
 
 
-def _ended_as_before(devices: int | Sequence[int]) -> list[pl.Callback]:
+def _ended_as_before(devices: Any) -> list[pl.Callback]:
     """Lightning's handler of SIGTERM, once it is in place, undone; processes of several keep it."""
     from pytorch_lightning.callbacks import LambdaCallback
 
@@ -72,7 +72,7 @@ def device_count(config: Mapping[str, Any]) -> int:
     return _count(config["trainer"]["devices"])
 
 
-def _count(devices: int | Sequence[int]) -> int:
+def _count(devices: Any) -> int:
     return len(devices) if isinstance(devices, (list, tuple)) else int(devices)
 
 
