@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any, NoReturn, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 from hydra import compose
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -38,10 +39,14 @@ INTERNAL = {"hydra", "recipe"}
 
 def options(group: str) -> str:
     """The choices of a configuration group, in the lines of `--help` after its 38th column."""
-    choices = GlobalHydra.instance().config_loader().get_group_options(group)
-    return fill(", ".join(choices), width=96, initial_indent=" " * 38, subsequent_indent=" " * 38)[
-        38:
-    ]
+    return _listed(GlobalHydra.instance().config_loader(), group)
+
+
+@cache  # every composition asks for the help's text
+def _listed(loader: ConfigLoader, group: str) -> str:
+    margin = " " * 38
+    choices = ", ".join(loader.get_group_options(group))
+    return fill(choices, width=96, initial_indent=margin, subsequent_indent=margin)[38:]
 
 
 OmegaConf.register_new_resolver("options", options, replace=True)

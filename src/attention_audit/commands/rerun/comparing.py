@@ -116,8 +116,9 @@ def _numbers(part: str, name: str, stored: np.ndarray, made: np.ndarray) -> Diff
     if unlike.any():
         reason = f"{unlike.sum()} defined in one only"
         return Difference(part, name, len(stored), math.inf, reason)
-    apart = np.abs(stored.astype(np.float64) - made.astype(np.float64))
-    apart[stored == made] = 0.0  # equal infinities, too
+    one, other = stored.astype(np.float64), made.astype(np.float64)
+    # Infinity minus itself is undefined.
+    apart = np.abs(np.subtract(one, other, where=one != other, out=np.zeros_like(one)))
     return Difference(part, name, len(stored), float(np.nanmax(apart, initial=0.0)))
 
 
