@@ -34,8 +34,8 @@ class Tau(NamedTuple):
 def kendall_tau(a: Tensor | ArrayLike, b: Tensor | ArrayLike, mask: Tensor | ArrayLike) -> Tau:
     """Tau-b and p of each row of `a` and `b` [N, T] over the positions where `mask` is True.
 
-    Equal to `scipy.stats.kendalltau` within 1e-12. A row is undefined (NaN in both fields) when either side is
-    constant or holds a NaN under the mask, or when fewer than two positions remain.
+    Equal to `scipy.stats.kendalltau` within 1e-12. A row is undefined (NaN in both fields) when
+    either side is constant or holds a NaN under the mask, or fewer than two positions remain.
 
     Raises ValueError if the three shapes differ.
 
