@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attention_audit.batch import PAD, Batch, Encoding, Projection
 from attention_audit.models.attentions import Attention
 from attention_audit.models.decoders import Classification, Decoder, WithQuery
+from attention_audit.models.deletions import Reading
 from attention_audit.models.encoders import Encoder
 
 # Finite, so that 0 * logit stays 0 in gradients; exp of it is exactly 0 in float64.
@@ -86,11 +87,46 @@ class AttentionModel(nn.Module):
     ) -> Float[Tensor, "batch *alternatives outputs"]:
         """Logits under the given attention, one [B, T] or K alternatives [B, K, T] a row."""
         alternatives = attention if attention.dim() == 3 else attention[:, None]
-        context = alternatives @ projection.values + projection.offset[:, None]
-        logits = self.decoder.readout(context)
+        logits = self._read_out(projection, alternatives @ projection.values)
+        return logits if attention.dim() == 3 else logits[:, 0]
+
+    def _read_out(
+        self, projection: Projection, context: Float[Tensor, "batch alternatives width"]
+    ) -> Float[Tensor, "batch alternatives outputs"]:
+        logits = self.decoder.readout(context + projection.offset[:, None])
         if projection.candidates is not None:
             logits = logits.masked_fill(~projection.candidates[:, None], FORBIDDEN_LOGIT)
-        return logits if attention.dim() == 3 else logits[:, 0]
+        return logits
+
+    def without_each(self, batch: Batch) -> Float[Tensor, "batch tokens outputs"] | None:
+        """Logits of each document without each of its words, all at once; rubbish off the mask.
+
+        None where a part of the model has no fast way, or changes what its base class does
+        without saying how this goes then: the documents have to be read again without the words.
+        """
+        query = self._query(batch)
+        scoring, weight = self.attention.scoring(query), self.decoder.weight
+        if scoring is None or weight is None or not self._agrees():
+            return None
+        embedded = self.embed(batch)
+        reading = Reading(scoring, weight, batch.mask)
+        pool = self.encoder.without_each(embedded, batch.lengths, reading)
+        if pool is None:
+            return None
+        # The offset is the decoder's for any hidden states: none are needed.
+        nothing = embedded.new_zeros(len(batch), 0, self.encoder.width)
+        projection = self.project(
+            Encoding(nothing, query, batch.mask[:, :0], batch.candidates, batch.ids)
+        )
+        return self._read_out(projection, pool.context().to(embedded.dtype))
+
+    def _agrees(self) -> bool:
+        """No part has a fast way that is inherited from above a method that it must agree with."""
+        return (
+            _as_new(self.encoder, "without_each", "forward")
+            and _as_new(self.attention, "scoring", "forward", "normalise")
+            and _as_new(self.decoder, "weight", "project")
+        )
 
     def forward(self, batch: Batch) -> Output:
         encoding = self.encode(batch)
@@ -144,6 +180,16 @@ def _check_width(encoder: Encoder, embedding: int) -> None:
             f"encoder {type(encoder).__name__}: its width is {encoder.width}, its hidden states "
             f"are {hidden.shape[-1]} wide, its summary {summary.shape[-1]}; all must be equal"
         )
+
+
+def _as_new(part: nn.Module, fast: str, *plain: str) -> bool:
+    """The class that `fast` comes from is none above those that any of `plain` comes from."""
+    classes = type(part).__mro__
+
+    def depth(name: str) -> int:
+        return next(place for place, found in enumerate(classes) if name in vars(found))
+
+    return all(depth(fast) <= depth(name) for name in plain)
 
 
 def _embedding(vectors: Tensor) -> nn.Embedding:

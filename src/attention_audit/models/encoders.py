@@ -12,6 +12,10 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from attention_audit.models.deletions import Pool, Reading
+from attention_audit.models.sweep import sweep_both, trace
+from attention_audit.models.windows import neighbours
+
 
 class Encoder(nn.Module, ABC):
     """Base of all encoders; `width` is the width H of the hidden states.
@@ -27,6 +31,19 @@ class Encoder(nn.Module, ABC):
     def forward(
         self, embedded: Float[Tensor, "batch tokens embedding"], lengths: Int[Tensor, " batch"]
     ) -> tuple[Float[Tensor, "batch tokens hidden"], Float[Tensor, "batch hidden"]]: ...
+
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Pool | None:
+        """What `reading` makes of the texts without each of their words, position by position.
+
+        Optional, for fast leave-one-out: where it is None, as here, each text is read again without
+        each of its words. Only the positions in `reading.mask` are asked for.
+        """
+        return None
 
 
 class LSTM(Encoder):
@@ -54,6 +71,16 @@ class LSTM(Encoder):
         last = (lengths - 1)[:, None, None].expand(-1, 1, ahead.shape[-1])
         summary = torch.cat([ahead.gather(1, last), turned.gather(1, last)], dim=-1).squeeze(1)
         return torch.cat([ahead, _reverse(turned, lengths)], dim=-1), summary
+
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Pool:
+        ahead = trace(self.forward_lstm, embedded, lengths, backward=False)
+        back = trace(self.backward_lstm, embedded, lengths, backward=True)
+        return sweep_both(ahead, back, reading)
 
 
 def _reverse(
@@ -99,6 +126,23 @@ class CNN(Encoder):
         hidden = torch.cat([F.relu(conv(columns)) for conv in self.convolutions], 1).transpose(1, 2)
         return hidden, hidden.masked_fill(~real, float("-inf")).amax(dim=1)
 
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Pool:
+        """Only the states within the widest kernel's reach of a deleted word change."""
+        hidden, _ = self(embedded, lengths)
+        reach = max(conv.kernel_size[0] for conv in self.convolutions) // 2
+        pool = reading.each(hidden).beyond(reach)
+        mask = F.pad(reading.mask, (reach, reach))
+        around = neighbours(self.convolutions, embedded * _real(embedded, lengths), reach)
+        for distance, states in around:
+            start = reach + distance
+            pool = pool.merge(reading.each(states, mask[:, start : start + hidden.shape[1]]))
+        return pool
+
 
 class Average(Encoder):
     """Token-wise projection without any context; its summary is the mean over real positions.
@@ -126,6 +170,16 @@ class Average(Encoder):
         hidden = self.activation(self.projection(embedded))
         total = (hidden * _real(embedded, lengths)).sum(dim=1)
         return hidden, total / lengths[:, None]
+
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Pool:
+        """The other words' states stay as they are."""
+        hidden, _ = self(embedded, lengths)
+        return reading.each(hidden).beyond(0)
 
 
 def _real(embedded: Tensor, lengths: Tensor) -> Tensor:
