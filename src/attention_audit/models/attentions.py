@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from attention_audit.batch import Encoding
-from attention_audit.models.deletions import Scoring
+from attention_audit.models.deletions import Scoring, times
 
 
 def masked_softmax(
@@ -71,7 +71,7 @@ class Additive(Attention):
         if self.query is not None:
             offset = offset + self.query(query)[:, None]
         return Scoring(
-            lambda hidden, columns: hidden @ self.hidden.weight[:, columns].T,
+            lambda hidden, columns: times(hidden, self.hidden.weight[:, columns]),
             lambda energy: self.vector((energy + offset).tanh_()).squeeze(-1),
         )
 
@@ -94,10 +94,13 @@ class Dot(Attention):
             return self.vector(encoding.hidden).squeeze(-1) * self.scale
         return torch.einsum("bth,bh->bt", encoding.hidden, encoding.query) * self.scale
 
-    def scoring(self, query: Float[Tensor, "batch query"] | None) -> Scoring:
-        vector = self.vector.weight if self.vector is not None else query
+    def scoring(self, query: Float[Tensor, "batch query"] | None) -> Scoring | None:
+        vector = query if self.vector is None else self.vector.weight
+        if vector is None:
+            return None
+        scaled = vector[..., None] * self.scale
         return Scoring(
-            lambda hidden, columns: hidden @ (vector[:, columns, None] * self.scale),
+            lambda hidden, columns: hidden @ scaled[:, columns],
             lambda energy: energy.squeeze(-1),
         )
 

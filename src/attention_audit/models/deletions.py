@@ -80,6 +80,13 @@ class Pool:
         return self.weighted / self.total.clamp(min=torch.finfo(self.total.dtype).tiny)[..., None]
 
 
+def times(
+    hidden: Float[Tensor, "batch positions part"], weight: Float[Tensor, "width part"]
+) -> Float[Tensor, "batch positions width"]:
+    """hidden @ weight.T as one matrix product, where torch makes one per text of a slice."""
+    return (hidden.flatten(0, 1) @ weight.T).view(*hidden.shape[:2], len(weight))
+
+
 class Scoring(NamedTuple):
     """An attention whose score depends on a hidden state through a linear map of it only.
 
@@ -109,7 +116,7 @@ class Reading:
         self, hidden: Float[Tensor, "batch positions part"], columns: slice
     ) -> tuple[Float[Tensor, "batch positions energy"], Float[Tensor, "batch positions width"]]:
         """The part that `columns` of the hidden states have in the energies and in the values."""
-        return self.scoring.energy(hidden, columns), hidden @ self.weight[:, columns].T
+        return self.scoring.energy(hidden, columns), times(hidden, self.weight[:, columns])
 
     def each(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -114,6 +114,7 @@ class CNN(Encoder):
                 f"encoder.kernels: found {list(kernels)}, expected odd widths such as [1, 3, 5, 7]"
             )
         self.width = filters * len(kernels)
+        self.reach = max(kernels) // 2
         self.convolutions = nn.ModuleList(
             nn.Conv1d(embedding, filters, kernel, padding=kernel // 2) for kernel in kernels
         )
@@ -134,13 +135,14 @@ class CNN(Encoder):
     ) -> Pool:
         """Only the states within the widest kernel's reach of a deleted word change."""
         hidden, _ = self(embedded, lengths)
-        reach = max(conv.kernel_size[0] for conv in self.convolutions) // 2
+        reach, tokens = self.reach, hidden.shape[1]
         pool = reading.each(hidden).beyond(reach)
         mask = F.pad(reading.mask, (reach, reach))
-        around = neighbours(self.convolutions, embedded * _real(embedded, lengths), reach)
-        for distance, states in around:
-            start = reach + distance
-            pool = pool.merge(reading.each(states, mask[:, start : start + hidden.shape[1]]))
+        convolutions = cast("list[nn.Conv1d]", [*self.convolutions])
+        real = embedded * _real(embedded, lengths)
+        for distance, states in neighbours(convolutions, real, reach):
+            there = mask[:, reach + distance : reach + distance + tokens]
+            pool = pool.merge(reading.each(states, there))
         return pool
 
 

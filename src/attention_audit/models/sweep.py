@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attention_audit.models.deletions import NEVER, Pool, Reading
+from attention_audit.models.deletions import NEVER, Pool, Reading, times
 
 
 @dataclass(frozen=True)
@@ -41,27 +41,24 @@ def trace(
 
     `backward` runs from each text's end to its start; at padding all states are 0.
     """
-    order = _gate_order(lstm)
-    weight = lstm.weight_hh_l0[order]
-    bias = (lstm.bias_ih_l0 + lstm.bias_hh_l0)[order]
-    inputs = embedded @ lstm.weight_ih_l0[order].T + bias
+    entry, recurrence, *biases = (_reordered(weight) for weight in lstm.all_weights[0])
+    inputs = embedded @ entry.T + sum(biases)
     kept = inputs.new_zeros(3, *embedded.shape[:2], lstm.hidden_size)
     hidden, cell = inputs.new_zeros(2, len(lengths), 1, lstm.hidden_size)
     positions = range(embedded.shape[1])
     for position in reversed(positions) if backward else positions:
         kept[0, :, position], kept[1, :, position] = hidden[:, 0], cell[:, 0]
-        _advance(hidden, cell, inputs[:, position], weight)
+        _advance(hidden, cell, inputs[:, position], recurrence)
         # Backward, padding comes first: the text starts from an empty state behind it.
         inside = (position < lengths)[:, None, None]
         hidden, cell = hidden * inside, cell * inside
         kept[2, :, position] = hidden[:, 0]
-    return Trace(inputs, weight, *kept)
+    return Trace(inputs, recurrence, *kept)
 
 
-def _gate_order(lstm: nn.LSTM) -> Int[Tensor, " gates"]:
+def _reordered(weight: Float[Tensor, "gates *width"]) -> Float[Tensor, "gates *width"]:
     """From torch's input, forget, cell, output to ours, where the three sigmoids are one block."""
-    gates = torch.arange(4 * lstm.hidden_size, device=lstm.weight_hh_l0.device)
-    entry, forget, cell, output = gates.chunk(4)
+    entry, forget, cell, output = weight.chunk(4)
     return torch.cat([entry, forget, output, cell])
 
 
@@ -72,7 +69,7 @@ def _advance(
     weight: Float[Tensor, "gates hidden"],
 ) -> None:
     """Read one position, in place; all lanes of a text read the same."""
-    gates = (hidden @ weight.T).add_(inputs[:, None])
+    gates = times(hidden, weight).add_(inputs[:, None])
     width = hidden.shape[-1]
     entry, forget, output = gates[..., : 3 * width].sigmoid_().chunk(3, dim=-1)
     cell.mul_(forget).addcmul_(entry, gates[..., 3 * width :].tanh_())
@@ -139,11 +136,10 @@ def _sweep(
 
 def _nothing(hidden: Tensor, reading: Reading) -> Pool:
     shape = hidden.shape[:2]
-    double = {"dtype": torch.float64, "device": hidden.device}
     return Pool(
-        torch.full(shape, NEVER, **double),
-        torch.zeros(shape, **double),
-        torch.zeros(*shape, len(reading.weight), **double),
+        hidden.new_full(shape, NEVER, dtype=torch.float64),
+        hidden.new_zeros(shape, dtype=torch.float64),
+        hidden.new_zeros(*shape, len(reading.weight), dtype=torch.float64),
     )
 
 

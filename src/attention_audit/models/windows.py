@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import torch
 from jaxtyping import Float
@@ -46,7 +47,8 @@ def _state(
 ) -> Float[Tensor, "batch tokens filters"]:
     """The convolution at `distance` from each deleted word: its window closes over the gap."""
     tokens = offsets[0].shape[1] - 2 * margin
-    state: Tensor = conv.bias.expand(len(offsets[0]), tokens, -1).clone()
+    bias = cast("Tensor", conv.bias)
+    state = bias.expand(len(offsets[0]), tokens, -1).clone()
     for offset, added in enumerate(offsets, start=-(len(offsets) // 2)):
         source = distance + offset
         if distance < 0 <= source:
