@@ -56,7 +56,7 @@ def trace(
     return Trace(inputs, recurrence, *kept)
 
 
-def _reordered(weight: Float[Tensor, "gates *width"]) -> Float[Tensor, "gates *width"]:
+def _reordered(weight: Float[Tensor, "gates ..."]) -> Float[Tensor, "gates ..."]:
     """From torch's input, forget, cell, output to ours, where the three sigmoids are one block."""
     entry, forget, cell, output = weight.chunk(4)
     return torch.cat([entry, forget, output, cell])
