@@ -49,12 +49,20 @@ def test_beyond_a_reach(positions, reach):
         assert float(found[place]) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-@given(positions)
-def test_running_pools_end_in_the_whole(positions):
-    pool = _pool(positions)
-    expected = pytest.approx(_attended(positions), rel=1e-12, abs=1e-12)
-    assert float(pool.running(1).context()[0, -1, 0]) == expected
-    assert float(pool.running(-1).context()[0, 0, 0]) == expected
+def _added(positions):
+    """One place, to which one position after the other is added."""
+    pool = _pool([(0.0, 0.0, False)])
+    for position in positions:
+        one = _pool([position])
+        pool.add(slice(None), one.top, one.weighted, one.total > 0)
+    return pool
+
+
+@given(positions, positions)
+def test_parts_make_the_whole_one_by_one_and_merged(first, second):
+    expected = pytest.approx(_attended(first + second), rel=1e-12, abs=1e-12)
+    assert float(_added(first + second).context()) == expected
+    assert float(_added(first).merge(_added(second)).context()) == expected
 
 
 def test_nothing_merged_with_nothing_is_nothing():

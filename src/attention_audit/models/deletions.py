@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -53,31 +53,63 @@ class Pool:
             self.weighted * mine[..., None] + other.weighted * others[..., None],
         )
 
-    def shifted(self, step: int) -> Pool:
-        """Position t gets what stood at t - step, and nothing where that is outside."""
-        step = max(-self.top.shape[1], min(step, self.top.shape[1]))
-        return Pool(
-            F.pad(self.top, (step, -step), value=NEVER),
-            F.pad(self.total, (step, -step)),
-            F.pad(self.weighted, (0, 0, step, -step)),
-        )
-
-    def running(self, direction: int) -> Pool:
-        """At each position all up to it (direction 1) or from it on (-1), in log2(T) merges."""
-        pool, step = self, 1
-        while step < self.top.shape[1]:
-            pool = pool.merge(pool.shifted(direction * step))
-            step *= 2
-        return pool
+    def add(
+        self,
+        places: slice,
+        scores: Float[Tensor, "batch places"],
+        values: Float[Tensor, "batch places width"],
+        mask: Bool[Tensor, "batch places"],
+    ) -> None:
+        """Merge one more position into each of some places, where `mask` is True; in place."""
+        scores = scores.double().masked_fill(~mask, NEVER)
+        top, total, weighted = (part[:, places] for part in (self.top, self.total, self.weighted))
+        highest = torch.maximum(top, scores)
+        old, new = (top - highest).exp_(), (scores - highest).exp_() * mask
+        top.copy_(highest)
+        total.mul_(old).add_(new)
+        weighted.mul_(old[..., None]).addcmul_(values.double(), new[..., None])
 
     def beyond(self, reach: int) -> Pool:
-        """At each position all that are more than `reach` away from it; 0: all others."""
-        before, after = self.running(1), self.running(-1)
-        return before.shifted(reach + 1).merge(after.shifted(-reach - 1))
+        """At each position, all positions more than `reach` away from it; 0: all others.
+
+        Sums before it and sums behind it, on the scale of the text's largest score. Where that is
+        within reach itself, what is left may be too small for the scale and is summed by itself.
+        """
+        top = self.top.amax(1, keepdim=True)
+        weight = (self.top - top).exp()
+        each = torch.cat([self.total[..., None], self.weighted], dim=-1) * weight[..., None]
+        behind = each.flip(1).cumsum(1).flip(1)
+        left = _moved(each.cumsum(1), reach + 1) + _moved(behind, -reach - 1)
+        pool = Pool(top.repeat(1, each.shape[1]), left[..., 0], left[..., 1:])
+        distance = torch.arange(-reach, reach + 1, device=top.device)
+        around = self.top.argmax(1, keepdim=True) + distance
+        row, place = ((around >= 0) & (around < each.shape[1])).nonzero(as_tuple=True)
+        alone = self._beyond(reach, around)
+        at = row, around[row, place]
+        pool.top[at], pool.total[at] = alone.top[row, place], alone.total[row, place]
+        pool.weighted[at] = alone.weighted[row, place]
+        return pool
+
+    def _beyond(self, reach: int, places: Int[Tensor, "batch places"]) -> Pool:
+        """The same at some places only, each on the scale of what is left there."""
+        position = torch.arange(self.top.shape[1], device=places.device)
+        near = (position - places[..., None]).abs() <= reach
+        scores = self.top[:, None].masked_fill(near, NEVER)
+        top = scores.amax(-1)
+        weight = (scores - top[..., None]).exp() * self.total[:, None].masked_fill(near, 0)
+        return Pool(top, weight.sum(-1), weight @ self.weighted)
 
     def context(self) -> Float[Tensor, "batch positions width"]:
         """The attended sum of values, sum_s a_s value_s; 0 where no position is left."""
         return self.weighted / self.total.clamp(min=torch.finfo(self.total.dtype).tiny)[..., None]
+
+
+def _moved(
+    sums: Float[Tensor, "batch positions width"], step: int
+) -> Float[Tensor, "batch positions width"]:
+    """Position t gets what stood at t - step, and 0 where that is outside."""
+    step = max(-sums.shape[1], min(step, sums.shape[1]))
+    return F.pad(sums, (0, 0, step, -step))
 
 
 def times(
@@ -118,11 +150,7 @@ class Reading:
         """The part that `columns` of the hidden states have in the energies and in the values."""
         return self.scoring.energy(hidden, columns), times(hidden, self.weight[:, columns])
 
-    def each(
-        self,
-        hidden: Float[Tensor, "batch positions hidden"],
-        mask: Bool[Tensor, "batch positions"] | None = None,
-    ) -> Pool:
-        """Whole hidden states, each position by itself; `mask` where it is not the texts' own."""
+    def each(self, hidden: Float[Tensor, "batch tokens hidden"]) -> Pool:
+        """Whole hidden states of the texts, each position by itself."""
         energy, values = self.part(hidden, ALL)
-        return Pool.each(self.scoring.score(energy), values, self.mask if mask is None else mask)
+        return Pool.each(self.scoring.score(energy), values, self.mask)

@@ -12,7 +12,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attention_audit.models.deletions import Pool, Reading
+from attention_audit.models.deletions import ALL, Pool, Reading
 from attention_audit.models.sweep import sweep_both, trace
 from attention_audit.models.windows import neighbours
 
@@ -141,8 +141,9 @@ class CNN(Encoder):
         convolutions = cast("list[nn.Conv1d]", [*self.convolutions])
         real = embedded * _real(embedded, lengths)
         for distance, states in neighbours(convolutions, real, reach):
+            energy, values = reading.part(states, ALL)
             there = mask[:, reach + distance : reach + distance + tokens]
-            pool = pool.merge(reading.each(states, there))
+            pool.add(ALL, reading.scoring.score(energy), values, there)
         return pool
 
 

@@ -125,12 +125,8 @@ def _sweep(
         _advance(live, cell[:, lanes], direction.inputs[:, position], direction.weight)
         energy, value = reading.part(live, columns)
         scores = reading.scoring.score(energy + energies[:, position, None])
-        _add(
-            pool,
-            lanes,
-            scores.double().masked_fill(~reading.mask[:, position, None], NEVER),
-            (value + values[:, position, None]).double(),
-        )
+        mask = reading.mask[:, position, None].expand(scores.shape)
+        pool.add(lanes, scores, value + values[:, position, None], mask)
     return pool
 
 
@@ -141,14 +137,3 @@ def _nothing(hidden: Tensor, reading: Reading) -> Pool:
         hidden.new_zeros(shape, dtype=torch.float64),
         hidden.new_zeros(*shape, len(reading.weight), dtype=torch.float64),
     )
-
-
-def _add(pool: Pool, lanes: slice, scores: Tensor, values: Tensor) -> None:
-    """Merge one more position into some lanes, in place."""
-    top, total, weighted = pool.top[:, lanes], pool.total[:, lanes], pool.weighted[:, lanes]
-    highest = torch.maximum(top, scores)
-    old, new = (top - highest).exp_(), (scores - highest).exp_()
-    new.masked_fill_(scores == NEVER, 0)
-    top.copy_(highest)
-    total.mul_(old).add_(new)
-    weighted.mul_(old[..., None]).addcmul_(values, new[..., None])
