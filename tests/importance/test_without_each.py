@@ -15,6 +15,7 @@ from attention_audit.measures import level
 from attention_audit.models import assemble
 from attention_audit.models.attentions import Additive, Dot, Uniform
 from attention_audit.models.decoders import Classification
+from attention_audit.models.deletions import Told
 from attention_audit.models.encoders import CNN, LSTM, Average, Encoder
 
 ENCODERS = {
@@ -178,7 +179,8 @@ def test_parts_of_your_own_may_say_how_it_goes():
             return hidden + 1, summary
 
         def without_each(self, embedded, lengths, reading):
-            return reading.each(self(embedded, lengths)[0]).beyond(0)
+            hidden, _ = self(embedded, lengths)
+            return Told(hidden, reading.each(hidden).beyond(0))
 
     torch.manual_seed(4)
     model = assemble(torch.randn(20, 6), Shifted, Additive, outputs=2).double().eval()
@@ -187,10 +189,11 @@ def test_parts_of_your_own_may_say_how_it_goes():
     _close(leave_one_out(model, batch), rerun(model, batch), 1e-12)
 
 
+@pytest.mark.parametrize("encoder", ENCODERS)
 @torch.no_grad()
-def test_a_model_that_tells_all_deletions_is_not_run_again():
-    model, batch = _build("lstm"), _batch([[5] * 40, [6, 7]])
+def test_no_text_is_embedded_twice(encoder):
+    model, batch = _build(encoder), _batch([[5] * 40, [6, 7], [8, 9, 10]])
     read = []
-    model.encoder.register_forward_hook(lambda _, given, __: read.append(len(given[0])))
+    model.embedding.register_forward_hook(lambda _, given, __: read.append(len(given[0])))
     leave_one_out(model, batch)
     assert sum(read) == len(batch)

@@ -102,7 +102,11 @@ def test_every_encoder_reads_what_is_left_of_a_text(encoder, holes):
     mask = torch.arange(9) < lengths[:, None]
     if holes:
         mask &= torch.rand(mask.shape) < 0.5
-    found = encoder.without_each(embedded, lengths, _plain(encoder.width, mask)).context()
+    told = encoder.without_each(embedded, lengths, _plain(encoder.width, mask))
+    whole, _ = encoder(embedded, lengths)
+    real = torch.arange(9) < lengths[:, None]
+    torch.testing.assert_close(told.hidden[real], whole[real], rtol=0, atol=1e-13)
+    found = told.pool.context()
     for row, length in enumerate(lengths.tolist()):
         for place in mask[row].nonzero().flatten().tolist():
             left = [other for other in range(length) if other != place]

@@ -37,18 +37,21 @@ def _without_token(model: Model, batch: Batch, max_tokens: int) -> Tensor:
     importance = _undefined(batch)
     for rows in _of_like_length(batch.lengths, SWEPT):
         part = _cropped(batch.rows(rows))
-        logits = model.without_each(part)
+        told = model.without_each(part)
         importance[rows, : part.tokens.shape[1]] = (
-            rerun(model, part, max_tokens)
-            if logits is None
-            else _moved(probabilities(logits), _predict(model, part), part)
+            rerun(model, part, max_tokens) if told is None else _moved(*told, part)
         )
     return importance
 
 
-def _moved(reduced: Tensor, whole: Tensor, batch: Batch) -> Float[Tensor, "batch tokens"]:
+def _moved(
+    whole: Float[Tensor, "batch outputs"],
+    without: Float[Tensor, "batch tokens outputs"],
+    batch: Batch,
+) -> Float[Tensor, "batch tokens"]:
     deletable = batch.mask & (batch.mask.sum(1, keepdim=True) > 1)
-    return tvd(reduced, whole[:, None]).masked_fill(~deletable, torch.nan)
+    moved = tvd(probabilities(without), probabilities(whole)[:, None])
+    return moved.masked_fill(~deletable, torch.nan)
 
 
 def _of_like_length(lengths: Int[Tensor, " batch"], tokens: int) -> Iterator[Int[Tensor, " rows"]]:

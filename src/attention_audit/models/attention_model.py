@@ -26,6 +26,16 @@ class Output(NamedTuple):
     attention: Tensor
 
 
+class WithoutEach(NamedTuple):
+    """Logits of whole documents [B, O], and without the word at each position [B, T, O].
+
+    Where no word stands, the latter mean nothing.
+    """
+
+    whole: Tensor
+    without: Tensor
+
+
 class AttentionModel(nn.Module):
     """Encoder x attention x decoder; every analysis uses only the methods below.
 
@@ -98,8 +108,8 @@ class AttentionModel(nn.Module):
             logits = logits.masked_fill(~projection.candidates[:, None], FORBIDDEN_LOGIT)
         return logits
 
-    def without_each(self, batch: Batch) -> Float[Tensor, "batch tokens outputs"] | None:
-        """Logits of each document without each of its words, all at once; rubbish off the mask.
+    def without_each(self, batch: Batch) -> WithoutEach | None:
+        """Logits of each document, whole and without each of its words, all at once.
 
         None where a part of the model has no fast way, or changes what its base class does
         without saying how this goes then: the documents have to be read again without the words.
@@ -108,17 +118,15 @@ class AttentionModel(nn.Module):
         scoring, weight = self.attention.scoring(query), self.decoder.weight
         if scoring is None or weight is None or not self._agrees():
             return None
-        embedded = self.embed(batch)
         reading = Reading(scoring, weight, batch.mask)
-        pool = self.encoder.without_each(embedded, batch.lengths, reading)
-        if pool is None:
+        told = self.encoder.without_each(self.embed(batch), batch.lengths, reading)
+        if told is None:
             return None
-        # The offset is the decoder's for any hidden states: none are needed.
-        nothing = embedded.new_zeros(len(batch), 0, self.encoder.width)
-        projection = self.project(
-            Encoding(nothing, query, batch.mask[:, :0], batch.candidates, batch.ids)
-        )
-        return self._read_out(projection, pool.context().to(embedded.dtype))
+        encoding = Encoding(told.hidden, query, batch.mask, batch.candidates, batch.ids)
+        projection = self.project(encoding)
+        contexts = told.pool.context().to(projection.values.dtype)
+        whole = self.decode(projection, self.attend(encoding))
+        return WithoutEach(whole, self._read_out(projection, contexts))
 
     def _agrees(self) -> bool:
         """No part has a fast way that is inherited from above a method that it must agree with."""

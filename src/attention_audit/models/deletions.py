@@ -119,6 +119,13 @@ def times(
     return (hidden.flatten(0, 1) @ weight.T).view(*hidden.shape[:2], len(weight))
 
 
+class Told(NamedTuple):
+    """What an encoder tells of all deletions: the whole texts' hidden states, and the pools."""
+
+    hidden: Float[Tensor, "batch tokens hidden"]
+    pool: Pool
+
+
 class Scoring(NamedTuple):
     """An attention whose score depends on a hidden state through a linear map of it only.
 

@@ -12,7 +12,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attention_audit.models.deletions import ALL, Pool, Reading
+from attention_audit.models.deletions import ALL, Reading, Told
 from attention_audit.models.sweep import sweep_both, trace
 from attention_audit.models.windows import neighbours
 
@@ -37,8 +37,8 @@ class Encoder(nn.Module, ABC):
         embedded: Float[Tensor, "batch tokens embedding"],
         lengths: Int[Tensor, " batch"],
         reading: Reading,
-    ) -> Pool | None:
-        """What `reading` makes of the texts without each of their words, position by position.
+    ) -> Told | None:
+        """The texts' hidden states, and what `reading` makes of them without each of their words.
 
         Optional, for fast leave-one-out: where it is None, as here, each text is read again without
         each of its words. Only the positions in `reading.mask` are asked for.
@@ -77,10 +77,11 @@ class LSTM(Encoder):
         embedded: Float[Tensor, "batch tokens embedding"],
         lengths: Int[Tensor, " batch"],
         reading: Reading,
-    ) -> Pool:
+    ) -> Told:
         ahead = trace(self.forward_lstm, embedded, lengths, backward=False)
         back = trace(self.backward_lstm, embedded, lengths, backward=True)
-        return sweep_both(ahead, back, reading)
+        hidden = torch.cat([ahead.read, back.read], dim=-1)
+        return Told(hidden, sweep_both(ahead, back, reading))
 
 
 def _reverse(
@@ -132,7 +133,7 @@ class CNN(Encoder):
         embedded: Float[Tensor, "batch tokens embedding"],
         lengths: Int[Tensor, " batch"],
         reading: Reading,
-    ) -> Pool:
+    ) -> Told:
         """Only the states within the widest kernel's reach of a deleted word change."""
         hidden, _ = self(embedded, lengths)
         reach, tokens = self.reach, hidden.shape[1]
@@ -144,7 +145,7 @@ class CNN(Encoder):
             energy, values = reading.part(states, ALL)
             there = mask[:, reach + distance : reach + distance + tokens]
             pool.add(ALL, reading.scoring.score(energy), values, there)
-        return pool
+        return Told(hidden, pool)
 
 
 class Average(Encoder):
@@ -179,10 +180,10 @@ class Average(Encoder):
         embedded: Float[Tensor, "batch tokens embedding"],
         lengths: Int[Tensor, " batch"],
         reading: Reading,
-    ) -> Pool:
+    ) -> Told:
         """The other words' states stay as they are."""
         hidden, _ = self(embedded, lengths)
-        return reading.each(hidden).beyond(0)
+        return Told(hidden, reading.each(hidden).beyond(0))
 
 
 def _real(embedded: Tensor, lengths: Tensor) -> Tensor:

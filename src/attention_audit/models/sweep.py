@@ -67,13 +67,15 @@ def _advance(
     cell: Float[Tensor, "batch lanes hidden"],
     inputs: Float[Tensor, "batch gates"],
     weight: Float[Tensor, "gates hidden"],
-) -> None:
-    """Read one position, in place; all lanes of a text read the same."""
+) -> Float[Tensor, "batch lanes hidden"]:
+    """Read one position, the same in all lanes of a text; in place, and the new hidden state."""
     gates = times(hidden, weight).add_(inputs[:, None])
     width = hidden.shape[-1]
     entry, forget, output = gates[..., : 3 * width].sigmoid_().chunk(3, dim=-1)
     cell.mul_(forget).addcmul_(entry, gates[..., 3 * width :].tanh_())
-    torch.mul(output, cell.tanh(), out=hidden)
+    new = output * cell.tanh()
+    hidden.copy_(new)
+    return new
 
 
 def sweep_both(ahead: Trace, back: Trace, reading: Reading) -> Pool:
@@ -121,9 +123,9 @@ def _sweep(
     pool = _nothing(hidden, reading)
     energies, values = other
     for position, lanes in steps:
-        live = hidden[:, lanes]
-        _advance(live, cell[:, lanes], direction.inputs[:, position], direction.weight)
-        energy, value = reading.part(live, columns)
+        inputs = direction.inputs[:, position]
+        new = _advance(hidden[:, lanes], cell[:, lanes], inputs, direction.weight)
+        energy, value = reading.part(new, columns)
         scores = reading.scoring.score(energy + energies[:, position, None])
         mask = reading.mask[:, position, None].expand(scores.shape)
         pool.add(lanes, scores, value + values[:, position, None], mask)
