@@ -14,7 +14,7 @@ from attention_audit.importance.model import Model, require_eval
 from attention_audit.measures import probabilities, tvd
 
 # Tokens of the texts that are swept at once: their states are what the processor's cache holds.
-SWEPT = 1024
+SWEPT = 2048
 
 
 def leave_one_out(
