@@ -55,14 +55,15 @@ def _moved(
 
 
 def _of_like_length(lengths: Int[Tensor, " batch"], tokens: int) -> Iterator[Int[Tensor, " rows"]]:
-    """Rows in groups of at most so many padded tokens, or of one row, short documents first."""
+    """Groups of at most so many padded tokens, or of one document; short documents first."""
     order = lengths.argsort(stable=True)
     start = 0
     for end, length in enumerate(lengths[order].tolist()):
         if end > start and (end + 1 - start) * length > tokens:
             yield order[start:end]
             start = end
-    yield order[start:]
+    if len(order):
+        yield order[start:]
 
 
 def _cropped(batch: Batch) -> Batch:
@@ -112,15 +113,8 @@ def _chunks(batch: Batch, max_tokens: int) -> Iterator[tuple[Tensor, Tensor]]:
     """(rows, positions) of all deletions that leave a word, short documents first."""
     deletable = batch.mask & (batch.mask.sum(1, keepdim=True) > 1)
     rows, positions = deletable.nonzero(as_tuple=True)
-    order = batch.lengths[rows].argsort(stable=True)
-    rows, positions = rows[order], positions[order]
-    start = 0
-    for end, length in enumerate(batch.lengths[rows].tolist()):
-        if end > start and (end + 1 - start) * length > max_tokens:
-            yield rows[start:end], positions[start:end]
-            start = end
-    if len(rows):
-        yield rows[start:], positions[start:]
+    for some in _of_like_length(batch.lengths[rows], max_tokens):
+        yield rows[some], positions[some]
 
 
 def _delete(batch: Batch, rows: Int[Tensor, " pairs"], positions: Int[Tensor, " pairs"]) -> Batch:
