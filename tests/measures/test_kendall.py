@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from attention_audit.measures import kendall_tau, sig_frac, summarise
+from attention_audit.measures import kendall, kendall_tau, sig_frac, summarise
+from attention_audit.measures.kendall import LONGEST
 
 
 def _rows(seed: int, rows: int = 30, width: int = 14) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -23,6 +24,66 @@ def test_every_row_is_scipys():
         expected = kendalltau(a[row, mask[row]], b[row, mask[row]])
         assert found.tau[row] == expected.statistic
         assert found.pvalue[row] == expected.pvalue
+
+
+def _scipys(a, b, mask):
+    found = np.full((2, len(a)), np.nan)
+    for row in np.flatnonzero(mask.sum(1) > 1):
+        one = kendalltau(a[row, mask[row]], b[row, mask[row]])
+        found[:, row] = one.statistic, one.pvalue
+    return found
+
+
+def _is_scipys(a, b, mask):
+    for found, expected in zip(kendall_tau(a, b, mask), _scipys(a, b, mask), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+# Few values, so that ties in one, in both and in all positions are common; infinities among them.
+tied = st.sampled_from([-np.inf, -2.5, -0.0, 0.0, 1e-300, 1.0, 1.0 + 2**-52, 7.0, np.inf])
+pair = st.tuples(tied | st.floats(-9, 9), tied | st.floats(-9, 9))
+row = st.lists(st.tuples(pair, st.booleans()), max_size=45)
+
+
+@settings(deadline=None)
+@given(st.lists(row, min_size=1, max_size=6))
+def test_rows_of_any_lengths_ties_and_masks_are_scipys(rows):
+    width = max(1, *(len(row) for row in rows))
+    a, b = np.full((2, len(rows), width), np.nan)
+    mask = np.zeros(a.shape, dtype=bool)
+    for number, row in enumerate(rows):
+        for place, ((x, y), kept) in enumerate(row):
+            a[number, place], b[number, place], mask[number, place] = x, y, kept
+    _is_scipys(a, b, mask)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 32, 33, 34, 60, 170, 171, 172, 200])
+def test_counted_and_normal_p_values_are_scipys(size):
+    generator = np.random.default_rng(size)
+    swapped, turned = np.arange(size), np.arange(size)[::-1]
+    swapped[:2] = 1, 0
+    b = np.stack(
+        [np.arange(size), swapped, turned, -swapped, *generator.random((9, size)).argsort(1)]
+    )
+    tied = b // 2
+    a = np.tile(np.arange(size), (2 * len(b), 1))
+    _is_scipys(a, np.concatenate([b, tied]), np.ones(a.shape, dtype=bool))
+
+
+@pytest.mark.parametrize("width", [254, 255, 256, LONGEST, LONGEST + 1])
+def test_long_rows_are_scipys(width):
+    a, b, mask = _rows(5, rows=5, width=width)
+    mask[0] = True
+    b[1] = -a[1]
+    a[2] = 1.0
+    _is_scipys(a, b, mask)
+
+
+def test_more_rows_than_are_compared_at_once(monkeypatch):
+    a, b, mask = _rows(6)
+    whole = kendall_tau(a, b, mask)
+    monkeypatch.setattr(kendall, "AT_ONCE", 40)
+    np.testing.assert_array_equal(kendall_tau(a, b, mask), whole)
 
 
 def test_sos_eos_and_padding_are_never_counted():

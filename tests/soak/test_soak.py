@@ -27,7 +27,7 @@ pytestmark = pytest.mark.soak
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = 24
 MOST_ROUNDS = 60
-MEAN_SECONDS = 4  # between two kills
+MEAN_SECONDS = 6  # between two kills
 GRID = (
     *("dataset.path=kept.csv,lost.csv", "encoder=lstm,average,cnn", "attention=additive,dot"),
     *("seed=0,1", "dataset=files", "trainer=smoke", "trainer.max_epochs=6", "logger.mode=none"),

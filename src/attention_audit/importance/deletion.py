@@ -13,6 +13,9 @@ from attention_audit.batch import PAD, Batch
 from attention_audit.importance.model import Model, require_eval
 from attention_audit.measures import probabilities, tvd
 
+# Tokens of the texts that are swept at once: their states are what the processor's cache holds.
+SWEPT = 2048
+
 
 def leave_one_out(
     model: Model, batch: Batch, *, frozen: bool = False, max_tokens: int = 65536
@@ -21,8 +24,9 @@ def leave_one_out(
 
     The token is deleted and the model rerun, attention recomputed; `frozen` keeps hidden states
     and attention instead, drops the token's weight and renormalises the rest. NaN off the mask,
-    and where nothing is left. At most about `max_tokens` padded tokens are run at a time.
-    Raises ValueError if the model is in train mode.
+    and where nothing is left. What the model can tell of all deletions at once is asked for at
+    once (`without_each`); what it can not is rerun, at most about `max_tokens` padded tokens at a
+    time. Raises ValueError if the model is in train mode.
     """
     require_eval(model)
     with torch.no_grad():
@@ -30,6 +34,46 @@ def leave_one_out(
 
 
 def _without_token(model: Model, batch: Batch, max_tokens: int) -> Tensor:
+    importance = _undefined(batch)
+    for rows in _of_like_length(batch.lengths, SWEPT):
+        part = _cropped(batch.rows(rows))
+        told = model.without_each(part)
+        importance[rows, : part.tokens.shape[1]] = (
+            rerun(model, part, max_tokens) if told is None else _moved(*told, part)
+        )
+    return importance
+
+
+def _moved(
+    whole: Float[Tensor, "batch outputs"],
+    without: Float[Tensor, "batch tokens outputs"],
+    batch: Batch,
+) -> Float[Tensor, "batch tokens"]:
+    deletable = batch.mask & (batch.mask.sum(1, keepdim=True) > 1)
+    moved = tvd(probabilities(without), probabilities(whole)[:, None])
+    return moved.masked_fill(~deletable, torch.nan)
+
+
+def _of_like_length(lengths: Int[Tensor, " batch"], tokens: int) -> Iterator[Int[Tensor, " rows"]]:
+    """Groups of at most so many padded tokens, or of one document; short documents first."""
+    order = lengths.argsort(stable=True)
+    start = 0
+    for end, length in enumerate(lengths[order].tolist()):
+        if end > start and (end + 1 - start) * length > tokens:
+            yield order[start:end]
+            start = end
+    if len(order):
+        yield order[start:]
+
+
+def _cropped(batch: Batch) -> Batch:
+    """Without the columns that are padding in every row."""
+    width = int(batch.lengths.max())
+    return replace(batch, tokens=batch.tokens[:, :width], mask=batch.mask[:, :width])
+
+
+def rerun(model: Model, batch: Batch, max_tokens: int = 65536) -> Float[Tensor, "batch tokens"]:
+    """Leave-one-out by its definition: every document read again without each of its words."""
     importance = _undefined(batch)
     whole = _predict(model, batch)
     for rows, positions in _chunks(batch, max_tokens):
@@ -69,15 +113,8 @@ def _chunks(batch: Batch, max_tokens: int) -> Iterator[tuple[Tensor, Tensor]]:
     """(rows, positions) of all deletions that leave a word, short documents first."""
     deletable = batch.mask & (batch.mask.sum(1, keepdim=True) > 1)
     rows, positions = deletable.nonzero(as_tuple=True)
-    order = batch.lengths[rows].argsort(stable=True)
-    rows, positions = rows[order], positions[order]
-    start = 0
-    for end, length in enumerate(batch.lengths[rows].tolist()):
-        if end > start and (end + 1 - start) * length > max_tokens:
-            yield rows[start:end], positions[start:end]
-            start = end
-    if len(rows):
-        yield rows[start:], positions[start:]
+    for some in _of_like_length(batch.lengths[rows], max_tokens):
+        yield rows[some], positions[some]
 
 
 def _delete(batch: Batch, rows: Int[Tensor, " pairs"], positions: Int[Tensor, " pairs"]) -> Batch:

@@ -25,6 +25,8 @@ class Model(Protocol):
 
     def decode(self, projection: Projection, attention: Tensor) -> Tensor: ...
 
+    def without_each(self, batch: Batch) -> tuple[Tensor, Tensor] | None: ...
+
 
 def require_eval(model: Model) -> None:
     """Raise ValueError if the model is in train mode, where dropout would change its answers."""

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attention_audit.batch import PAD, Batch, Encoding, Projection
 from attention_audit.models.attentions import Attention
 from attention_audit.models.decoders import Classification, Decoder, WithQuery
+from attention_audit.models.deletions import Reading
 from attention_audit.models.encoders import Encoder
 
 
@@ -20,6 +21,16 @@ class Output(NamedTuple):
 
     logits: Tensor
     attention: Tensor
+
+
+class WithoutEach(NamedTuple):
+    """Logits of whole documents [B, O], and without the word at each position [B, T, O].
+
+    Where no word stands, the latter mean nothing.
+    """
+
+    whole: Tensor
+    without: Tensor
 
 
 class AttentionModel(nn.Module):
@@ -86,6 +97,35 @@ class AttentionModel(nn.Module):
         logits = self.decoder.logits(projection, projection.attended(alternatives))
         return logits if attention.dim() == 3 else logits[:, 0]
 
+    def without_each(self, batch: Batch) -> WithoutEach | None:
+        """Logits of each document, whole and without each of its words, all at once.
+
+        None where a part of the model has no fast way, or changes what its base class does
+        without saying how this goes then: the documents have to be read again without the words.
+        """
+        query = self._query(batch)
+        scoring, weight = self.attention.scoring(query), self.decoder.weight
+        if scoring is None or weight is None or not self._agrees():
+            return None
+        reading = Reading(scoring, weight, batch.mask)
+        told = self.encoder.without_each(self.embed(batch), batch.lengths, reading)
+        if told is None:
+            return None
+        encoding = Encoding(told.hidden, query, batch.mask, batch.candidates, batch.ids)
+        projection = self.project(encoding)
+        contexts = told.pool.context().to(projection.values.dtype)
+        whole = self.decode(projection, self.attend(encoding))
+        contexts = contexts + projection.offset[:, None]
+        return WithoutEach(whole, self.decoder.logits(projection, contexts))
+
+    def _agrees(self) -> bool:
+        """No part has a fast way that is inherited from above a method that it must agree with."""
+        return (
+            _as_new(self.encoder, "without_each", "forward")
+            and _as_new(self.attention, "scoring", "forward", "normalise")
+            and _as_new(self.decoder, "weight", "project")
+        )
+
     def forward(self, batch: Batch) -> Output:
         encoding = self.encode(batch)
         attention = self.attend(encoding)
@@ -138,6 +178,16 @@ def _check_width(encoder: Encoder, embedding: int) -> None:
             f"encoder {type(encoder).__name__}: its width is {encoder.width}, its hidden states "
             f"are {hidden.shape[-1]} wide, its summary {summary.shape[-1]}; all must be equal"
         )
+
+
+def _as_new(part: nn.Module, fast: str, *plain: str) -> bool:
+    """The class that `fast` comes from is none above those that any of `plain` comes from."""
+    classes = type(part).__mro__
+
+    def depth(name: str) -> int:
+        return next(place for place, found in enumerate(classes) if name in vars(found))
+
+    return all(depth(fast) <= depth(name) for name in plain)
 
 
 def _embedding(vectors: Tensor) -> nn.Embedding:

@@ -11,6 +11,7 @@ from pydantic import PositiveInt
 from torch import Tensor, nn
 
 from attention_audit.batch import Encoding
+from attention_audit.models.deletions import Scoring, times
 
 
 def masked_softmax(
@@ -39,6 +40,13 @@ class Attention(nn.Module, ABC):
         """Scores -> weights that sum to 1 over the mask; softmax unless a subclass says else."""
         return masked_softmax(scores, mask)
 
+    def scoring(self, query: Float[Tensor, "batch query"] | None) -> Scoring | None:
+        """The scores under this query by parts of the hidden states, for fast leave-one-out.
+
+        Optional: where it is None, as here, each text is read again without each of its words.
+        """
+        return None
+
 
 class Additive(Attention):
     """v . tanh(W1 h + W2 q + b) (Bahdanau et al. 2015), W1 from H to H/2, v without a bias."""
@@ -57,6 +65,15 @@ class Additive(Attention):
         if self.query is not None:
             energy = energy + self.query(encoding.query)[:, None]
         return self.vector(torch.tanh(energy)).squeeze(-1)
+
+    def scoring(self, query: Float[Tensor, "batch query"] | None) -> Scoring:
+        offset = self.hidden.bias
+        if self.query is not None:
+            offset = offset + self.query(query)[:, None]
+        return Scoring(
+            lambda hidden, columns: times(hidden, self.hidden.weight[:, columns]),
+            lambda energy: self.vector((energy + offset).tanh_()).squeeze(-1),
+        )
 
 
 class Dot(Attention):
@@ -77,6 +94,16 @@ class Dot(Attention):
             return self.vector(encoding.hidden).squeeze(-1) * self.scale
         return torch.einsum("bth,bh->bt", encoding.hidden, encoding.query) * self.scale
 
+    def scoring(self, query: Float[Tensor, "batch query"] | None) -> Scoring | None:
+        vector = query if self.vector is None else self.vector.weight
+        if vector is None:
+            return None
+        scaled = vector[..., None] * self.scale
+        return Scoring(
+            lambda hidden, columns: hidden @ scaled[:, columns],
+            lambda energy: energy.squeeze(-1),
+        )
+
 
 class Uniform(Attention):
     """The same weight on every word: the baseline of Wiegreffe & Pinter 2019, section 3.2."""
@@ -86,3 +113,6 @@ class Uniform(Attention):
 
     def forward(self, encoding: Encoding) -> Float[Tensor, "batch tokens"]:
         return encoding.hidden.new_zeros(encoding.mask.shape)
+
+    def scoring(self, query: Float[Tensor, "batch query"] | None) -> Scoring:
+        return Scoring(lambda hidden, columns: hidden[..., :0], lambda energy: energy.sum(-1))

@@ -27,6 +27,11 @@ class Decoder(nn.Module, ABC):
     @abstractmethod
     def project(self, encoding: Encoding) -> Projection: ...
 
+    @property
+    def weight(self) -> Float[Tensor, "width hidden"] | None:
+        """With it `project` gives hidden @ weight.T as values; None: they are another function."""
+        return None
+
     @abstractmethod
     def readout(
         self, context: Float[Tensor, "*batch width"]
@@ -57,8 +62,12 @@ class Classification(Decoder):
         super().__init__()
         self.output = nn.Linear(hidden, outputs)
 
+    @property
+    def weight(self) -> Float[Tensor, "width hidden"]:
+        return self.output.weight
+
     def project(self, encoding: Encoding) -> Projection:
-        values = encoding.hidden @ self.output.weight.T
+        values = encoding.hidden @ self.weight.T
         offset = self.output.bias.expand(len(encoding.ids), -1)
         return Projection(values, offset, encoding.mask, encoding.candidates, encoding.ids)
 
@@ -85,8 +94,12 @@ class WithQuery(Decoder):
         self.query = nn.Linear(query, hidden // 2)
         self.output = nn.Linear(hidden // 2, outputs)
 
+    @property
+    def weight(self) -> Float[Tensor, "width hidden"]:
+        return self.passage.weight
+
     def project(self, encoding: Encoding) -> Projection:
-        values = encoding.hidden @ self.passage.weight.T
+        values = encoding.hidden @ self.weight.T
         offset = self.query(encoding.query) + self.passage.bias
         return Projection(values, offset, encoding.mask, encoding.candidates, encoding.ids)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from jaxtyping import Float, Int
 from pydantic import PositiveInt
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from attention_audit.models.deletions import ALL, Reading, Told
+from attention_audit.models.sweep import sweep_both, trace
+from attention_audit.models.windows import neighbours
 
 
 class Encoder(nn.Module, ABC):
@@ -27,6 +31,19 @@ class Encoder(nn.Module, ABC):
     def forward(
         self, embedded: Float[Tensor, "batch tokens embedding"], lengths: Int[Tensor, " batch"]
     ) -> tuple[Float[Tensor, "batch tokens hidden"], Float[Tensor, "batch hidden"]]: ...
+
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Told | None:
+        """The texts' hidden states, and what `reading` makes of them without each of their words.
+
+        Optional, for fast leave-one-out: where it is None, as here, each text is read again without
+        each of its words. Only the positions in `reading.mask` are asked for.
+        """
+        return None
 
 
 class LSTM(Encoder):
@@ -54,6 +71,17 @@ class LSTM(Encoder):
         last = (lengths - 1)[:, None, None].expand(-1, 1, ahead.shape[-1])
         summary = torch.cat([ahead.gather(1, last), turned.gather(1, last)], dim=-1).squeeze(1)
         return torch.cat([ahead, _reverse(turned, lengths)], dim=-1), summary
+
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Told:
+        ahead = trace(self.forward_lstm, embedded, lengths, backward=False)
+        back = trace(self.backward_lstm, embedded, lengths, backward=True)
+        hidden = torch.cat([ahead.read, back.read], dim=-1)
+        return Told(hidden, sweep_both(ahead, back, reading))
 
 
 def _reverse(
@@ -87,6 +115,7 @@ class CNN(Encoder):
                 f"encoder.kernels: found {list(kernels)}, expected odd widths such as [1, 3, 5, 7]"
             )
         self.width = filters * len(kernels)
+        self.reach = max(kernels) // 2
         self.convolutions = nn.ModuleList(
             nn.Conv1d(embedding, filters, kernel, padding=kernel // 2) for kernel in kernels
         )
@@ -98,6 +127,25 @@ class CNN(Encoder):
         columns = (embedded * real).transpose(1, 2)
         hidden = torch.cat([F.relu(conv(columns)) for conv in self.convolutions], 1).transpose(1, 2)
         return hidden, hidden.masked_fill(~real, float("-inf")).amax(dim=1)
+
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Told:
+        """Only the states within the widest kernel's reach of a deleted word change."""
+        hidden, _ = self(embedded, lengths)
+        reach, tokens = self.reach, hidden.shape[1]
+        pool = reading.each(hidden).beyond(reach)
+        mask = F.pad(reading.mask, (reach, reach))
+        convolutions = cast("list[nn.Conv1d]", [*self.convolutions])
+        real = embedded * _real(embedded, lengths)
+        for distance, states in neighbours(convolutions, real, reach):
+            energy, values = reading.part(states, ALL)
+            there = mask[:, reach + distance : reach + distance + tokens]
+            pool.add(ALL, reading.scoring.score(energy), values, there)
+        return Told(hidden, pool)
 
 
 class Average(Encoder):
@@ -126,6 +174,16 @@ class Average(Encoder):
         hidden = self.activation(self.projection(embedded))
         total = (hidden * _real(embedded, lengths)).sum(dim=1)
         return hidden, total / lengths[:, None]
+
+    def without_each(
+        self,
+        embedded: Float[Tensor, "batch tokens embedding"],
+        lengths: Int[Tensor, " batch"],
+        reading: Reading,
+    ) -> Told:
+        """The other words' states stay as they are."""
+        hidden, _ = self(embedded, lengths)
+        return Told(hidden, reading.each(hidden).beyond(0))
 
 
 def _real(embedded: Tensor, lengths: Tensor) -> Tensor:
