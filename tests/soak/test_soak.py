@@ -26,6 +26,7 @@ pytestmark = pytest.mark.soak
 
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = 24
+ANALYSES = 3
 MOST_ROUNDS = 60
 MEAN_SECONDS = 6  # between two kills
 GRID = (
@@ -77,7 +78,7 @@ def workers(parent: int) -> list[int]:
 
 
 def finished(store: Path) -> dict[str, dict[str, int]]:
-    """When each result of each finished and whole cell was written."""
+    """When each result was written, of each cell that is whole, with its fit and analyses."""
     return {
         str(cell.folder.relative_to(store)): {
             str(path.relative_to(cell.folder)): path.stat().st_mtime_ns
@@ -86,6 +87,7 @@ def finished(store: Path) -> dict[str, dict[str, int]]:
         }
         for cell in Store(store).cells()
         if not cell.damaged() and cell.status().state == "fitted"
+        if len([analysis for analysis in cell.analyses() if analysis.done]) == ANALYSES
     }
 
 
