@@ -34,9 +34,9 @@ plan: $(STAMP)-run ## what a sweep would do, and how long: make plan SWEEP="expe
 soak: $(STAMP)-test ## a sweep under fire, some minutes: killed workers, failing writes, damaged files
 	$(BIN)/python -m pytest -m soak -s tests/soak
 
-bench: $(STAMP)-run ## measure speed, as ratios, into benchmarks/results
+bench: $(STAMP)-bench ## measure speed, as ratios, into benchmarks/results
 	$(BIN)/python benchmarks/training_epoch.py
-	$(BIN)/python benchmarks/adversary.py
+	$(BIN)/python benchmarks/analyses.py
 
 clean: ## remove .venv and caches; results in multirun/ stay
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -47,6 +47,10 @@ $(STAMP)-run: pyproject.toml | .venv
 
 $(STAMP)-test: pyproject.toml | .venv
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@ $(STAMP)-run
+
+$(STAMP)-bench: pyproject.toml | .venv
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@ $(STAMP)-run
 
 $(STAMP)-dev: pyproject.toml | .venv

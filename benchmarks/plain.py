@@ -15,7 +15,7 @@ import torch
 from scipy.stats import kendalltau
 from torch import Tensor
 
-from attention_audit.batch import Batch
+from attention_audit.batch import Batch, Encoding
 from attention_audit.models import AttentionModel
 
 STEPS = 500
@@ -60,34 +60,36 @@ def leave_one_out(
 
 
 @torch.no_grad()
-def permutation(model: AttentionModel, batch: Batch, permutations: int = PERMUTATIONS) -> Tensor:
+def permutation(
+    model: AttentionModel, read: Encoding, attention: Tensor, permutations: int = PERMUTATIONS
+) -> Tensor:
     """Median output change [B] under shuffled attention: one permutation at a time."""
-    encoding = model.encode(batch)
-    attention = model.attend(encoding)
-    whole = torch.sigmoid(_decode(model, encoding.hidden, attention))
+    whole = torch.sigmoid(_decode(model, read.hidden, attention))
     changes = []
     for _ in range(permutations):
         shuffled = attention.clone()
-        for row, mask in enumerate(batch.mask):
+        for row, mask in enumerate(read.mask):
             places = torch.from_numpy(np.flatnonzero(mask.numpy()))
             shuffled[row, places] = attention[row, places[torch.randperm(len(places))]]
-        changes.append((torch.sigmoid(_decode(model, encoding.hidden, shuffled)) - whole).abs())
+        changes.append((torch.sigmoid(_decode(model, read.hidden, shuffled)) - whole).abs())
     return torch.stack(changes).median(0).values
 
 
 def adversarial_search(
-    model: AttentionModel, batch: Batch, epsilon: float = 0.01, steps: int = STEPS
+    model: AttentionModel,
+    read: Encoding,
+    attention: Tensor,
+    epsilon: float = 0.01,
+    steps: int = STEPS,
 ) -> Tensor:
     """Largest divergence [B] of an attention found with the output within epsilon.
 
     Adam on the logits of five candidates, their contexts of full width, autograd throughout.
     """
+    hidden, mask = read.hidden, read.mask[:, None]
     with torch.no_grad():
-        encoding = model.encode(batch)
-        attention = model.attend(encoding)
-        whole = torch.sigmoid(_decode(model, encoding.hidden, attention))
-    hidden, mask = encoding.hidden, batch.mask[:, None]
-    logits = 3 * torch.randn(len(batch), CANDIDATES, mask.shape[-1])
+        whole = torch.sigmoid(_decode(model, hidden, attention))
+    logits = 3 * torch.randn(len(whole), CANDIDATES, mask.shape[-1])
     logits.requires_grad_(True)
     optimiser = torch.optim.Adam([logits], lr=0.01, amsgrad=True)
     pairs = [(i, j) for i in range(CANDIDATES) for j in range(i)]

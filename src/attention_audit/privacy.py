@@ -90,12 +90,17 @@ def discreet(private: bool) -> Iterator[None]:
 
 
 def blanked(message: str) -> str:
-    """The message with '...' for each quoted part, or for all from the first if a quote is lone."""
-    if not any(_LONE.search(part) for part in _QUOTED.split(message)):
+    """The message with '...' for each quoted part; for all from the first where that is unsure.
+
+    Where a value holds quotes itself, repr's are double or escaped, and one quote too many in our
+    own words would turn what is quoted and what is not inside out.
+    """
+    outside = _QUOTED.split(message)
+    if '"' not in message and not any(_LONE.search(part) or "\\" in part for part in outside):
         return _QUOTED.sub("'...'", message)
-    # Where quoted parts begin and end is not certain.
     found = (_QUOTED.search(message), _LONE.search(message))
-    return message[: min(one.start() for one in found if one)] + "'...'"
+    starts = [one.start() for one in found if one]
+    return message[: min(starts)] + "'...'" if starts else message
 
 
 def _without_data(error: Exception) -> Exception:

@@ -49,9 +49,12 @@ def permutation(
     """
     if index is None:
         index = draw_permutations(mask, ids, permutations=permutations, seed=seed)
-    index = index.to(attention.device)
+        permuted = _rearranged(attention, index)
+    else:
+        permuted = _rearranged(attention, index.clamp(min=0))
+        permuted = permuted.masked_fill((index < 0).to(permuted.device), 0)
     original = decode(attention[:, None])
-    outputs = decode(_rearranged(attention, index))
+    outputs = decode(permuted)
     delta = tvd(outputs, original).masked_fill(~mask.any(1, keepdim=True), torch.nan)
     return Permuted(outputs, delta, delta.quantile(0.5, dim=1))
 
@@ -63,16 +66,21 @@ def draw_permutations(
     permutations: int,
     seed: int,
 ) -> Int[Tensor, "batch permutations tokens"]:
-    """Where each mask position takes its weight from; -1 off the mask."""
-    index = np.full((len(mask), permutations, mask.shape[1]), -1, dtype=np.int64)
+    """Where each position takes its weight from; off the mask from itself, which has none."""
+    rows, width = mask.shape
+    index = np.empty((rows, permutations, width), dtype=np.int64)
+    index[:] = np.arange(width)
     for row, (instance, kept) in enumerate(zip(ids.tolist(), mask.cpu().numpy(), strict=True)):
         generator = np.random.default_rng([seed, _STREAM, instance])
         positions = np.flatnonzero(kept)
         order = generator.random((permutations, len(positions))).argsort(axis=1)
-        index[row][:, positions] = positions[order]
+        if len(positions) and positions[-1] - positions[0] < len(positions):  # no gap: much faster
+            np.add(order, positions[0], out=index[row, :, positions[0] : positions[-1] + 1])
+        else:
+            index[row][:, positions] = positions[order]
     return torch.from_numpy(index)
 
 
 def _rearranged(attention: Tensor, index: Tensor) -> Tensor:
     source = attention[:, None].expand(-1, index.shape[1], -1)
-    return source.gather(2, index.clamp(min=0)).masked_fill(index < 0, 0)
+    return source.gather(2, index.to(attention.device))
