@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-STATE = Path(os.environ["SLURM_STANDIN"])
+STATE = Path(os.environ.get("SLURM_STANDIN", ""))
 
 
 def alive(process: int) -> bool:
