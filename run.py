@@ -11,7 +11,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 import attention_audit.schema  # noqa: F401  (registers the configuration's types)
-from attention_audit.commandline import CONF, clear_errors, refuse_typos, with_plan
+from attention_audit.commandline import CONF, clear_errors, refuse_typos, resumable, with_plan
 from attention_audit.signals import end_on_sigterm
 
 # Read when torch loads its threads: waiting ones must not spin when another process is busy.
@@ -33,7 +33,5 @@ if __name__ == "__main__":
     end_on_sigterm()
     sys.argv[1:] = with_plan(sys.argv[1:])
     refuse_typos(sys.argv[1:], CONF)
-    try:
+    with resumable():
         main()
-    except KeyboardInterrupt:
-        sys.exit("interrupted: the same command goes on from here")

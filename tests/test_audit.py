@@ -67,6 +67,12 @@ def test_a_finished_cell_is_not_touched(config, monkeypatch):
     assert not done(config("seed=1"))
 
 
+def test_what_is_finished_is_shown_from_a_store_that_cannot_be_written(config, monkeypatch):
+    first = audit.run(config())
+    monkeypatch.setattr(Cell, "lock", broken)
+    assert audit.run(config()) == first
+
+
 def test_the_same_numbers_whichever_way_they_are_come_by(config, tmp_path):
     at_once = audit.run(config())
     audit.run(config("encoder=cnn", "attention=dot"))

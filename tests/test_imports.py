@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     # Checks settings against the signatures of what will receive them.
     "configuration": {"models", "text", "schema", "trainer"},
     # Refuses secrets, and shows none.
-    "commandline": {"configuration", "privacy"},
+    "commandline": {"configuration", "privacy", "signals"},
     "tracking": {"store"},
     "terminal": {"published", "store"},
     "audit": {*ENGINE, "configuration", "tracking", "terminal", "trainer", "privacy"},

@@ -75,7 +75,7 @@ def test_the_nearest_finished_cells_tell_the_time_of_the_others(grid):
 def test_cells_of_other_epochs_tell_nothing(grid):
     finish(grid("trainer.max_epochs=7")[0], 100)
     text = shown(grid(), [])
-    assert row(text, "planted") == ["planted", "8", "0", "8", "8", "unknown"]
+    assert row(text, "planted") == ["planted", "8", "0", "8", "unknown", "(8)"]
     assert "time: unknown until" in text
 
 
@@ -106,5 +106,5 @@ def test_a_plan_runs_nothing(program, corpora, tiny, tmp_path):
     grid = ("dataset=files", "dataset.path=table.csv", "encoder=lstm,average", "logger=none")
     outcome = program("--plan", *grid, *tiny, "store=out")
     assert (outcome.code, outcome.err) == (0, "")
-    assert row(outcome.out, "all") == ["all", "2", "0", "2", "2", "unknown"]
+    assert row(outcome.out, "all") == ["all", "2", "0", "2", "unknown", "(2)"]
     assert sorted(path.name for path in tmp_path.iterdir()) == before

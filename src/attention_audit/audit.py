@@ -43,12 +43,13 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     torch.set_num_threads(config["threads"])
     place = locate(config)
     analyses = _analyses(config, place.cell)
-    with place.cell.lock():
-        if config["force"]:
-            place.cell.discard()
-        if not _finished(config, place.cell, analyses):
-            _work(config, place, analyses, sweep)
-        _report(config, place.cell, analyses, legend=sweep is None)
+    if config["force"] or not _finished(config, place.cell, analyses):
+        with place.cell.lock():
+            if config["force"]:
+                place.cell.discard()
+            if not _finished(config, place.cell, analyses):
+                _work(config, place, analyses, sweep)
+    _report(config, place.cell, analyses, legend=sweep is None)
     return place.cell
 
 

@@ -26,6 +26,7 @@ from yaml import YAMLError
 
 from attention_audit.configuration import check_schema, unknown
 from attention_audit.privacy import refuse_secrets, without_secrets
+from attention_audit.signals import STATUS
 from hydra_plugins.attention_audit.searchpath import VARIABLE, own_folders
 
 T = TypeVar("T")
@@ -230,6 +231,24 @@ def clear_errors() -> Iterator[None]:
         yield
     except (ValueError, OSError) as error:
         _exit(_one_line(str(error)))
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the program with their usual status, and one line."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _say_resumable()
+        raise SystemExit(130) from None
+    except SystemExit as end:
+        if end.code == STATUS:
+            _say_resumable()
+        raise
+
+
+def _say_resumable() -> None:
+    print("interrupted: the same command goes on from here", file=sys.stderr)
 
 
 def _exit(line: str) -> NoReturn:

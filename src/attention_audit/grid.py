@@ -32,8 +32,21 @@ class GridCell:
         return " ".join(self.overrides)
 
     def is_done(self) -> bool:
-        """Whether all of it is in the store; never true of a cell that is forced."""
-        return self.place is not None and is_done(self.config, self.place)
+        """Whether all of it is in the store; never true of a cell that is forced.
+
+        Nor of one whose files cannot be read: it is run, and fails alone.
+        """
+        try:
+            return self.place is not None and is_done(self.config, self.place)
+        except (ValueError, OSError):
+            return False
+
+    def is_fitted(self) -> bool:
+        """Whether its model is in the store."""
+        try:
+            return self.place is not None and self.place.cell.status().state == "fitted"
+        except (ValueError, OSError):
+            return False
 
 
 def survey(cells: Iterable[tuple[Sequence[str], Mapping[str, Any]]]) -> list[GridCell]:

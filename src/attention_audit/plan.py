@@ -55,7 +55,7 @@ def _counts(
     known = [seconds for seconds in found if seconds is not None]
     time = _duration(sum(known)) if known else ""
     if len(known) < len(found):
-        time = f"{time} + {len(found) - len(known)} unknown".removeprefix(" + ")
+        time = f"{time} + unknown ({len(found) - len(known)})".removeprefix(" + ")
     done = len(cells) - len(found) - absent
     return str(len(cells)), str(done), str(len(found)), str(absent or ""), time
 

@@ -111,6 +111,29 @@ def test_a_corpus_that_is_not_here_is_said_at_once_and_fails_its_own_cells_only(
     assert list(statuses(tmp_path / "out").values()) == ["fitted", "fitted"]
 
 
+def test_a_cell_whose_files_cannot_be_read_fails_alone(sweep, tmp_path):
+    assert sweep("seed=0,1").code == 0
+    [folder] = (tmp_path / "out").glob("files/*/0-*")
+    (folder / "status.json").unlink()
+    (folder / "status.json").mkdir()
+    outcome = sweep("seed=0,1,2")
+    assert outcome.code == 1
+    assert "sweep of 3 cells: 1 done before, 2 to run" in outcome.out
+    assert "1 of 3 cells failed" in outcome.err
+    assert "IsADirectoryError" in outcome.err
+    assert {key[0] for key in numbers(tmp_path / "out")} == {"0", "1", "2"}
+
+
+def test_a_cell_with_a_strange_manifest_does_not_stand_in_the_way_of_others(sweep, tmp_path):
+    assert sweep("seed=0").code == 0
+    [folder] = (tmp_path / "out").glob("files/*/0-*")
+    (folder / "manifest.json").write_text("[1]")
+    assert sweep("seed=1").code == 0
+    assert {key[0] for key in numbers(tmp_path / "out")} == {"1"}
+    assert sweep("seed=0").code == 0
+    assert {key[0] for key in numbers(tmp_path / "out")} == {"0", "1"}
+
+
 def test_an_experiments_own_grid_is_swept(program, tmp_path, corpora, tiny):
     (tmp_path / "mine" / "experiment").mkdir(parents=True)
     (tmp_path / "mine" / "experiment" / "widths.yaml").write_text(

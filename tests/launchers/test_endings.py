@@ -91,15 +91,16 @@ def test_the_next_sweep_goes_on_to_the_numbers_of_an_undisturbed_one(
     check_whole(tmp_path / "multirun")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_in_an_analysis_ends_the_sweep(start, tmp_path, number, code):
     process = start(tmp_path, *ENDLESS)
     until(lambda: [*tmp_path.glob("multirun/**/instances.parquet")])
     told = time.monotonic()
     process.send_signal(number)
-    process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert time.monotonic() - told < 15
     assert process.returncode == code
+    assert err == "interrupted: the same command goes on from here\n"
     [status] = statuses(tmp_path / "multirun")
     assert (status["state"], bool(status["fitted"])) == ("failed", True)
     check_whole(tmp_path / "multirun")

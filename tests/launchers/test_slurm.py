@@ -62,8 +62,17 @@ def test_a_job_whose_time_is_over_is_queued_again_and_goes_on(
     assert results(tmp_path / "multirun") == results(whole / "multirun")
 
 
-def test_without_slurm_it_is_one_line(sweep, tmp_path):
-    result = sweep(tmp_path, *GRID, "seed=0")
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("hydra/launcher=submitit_slurm", "srun"),
+        ("hydra/launcher=joblib hydra.launcher.n_jobs=0", "n_jobs=0"),
+        ("hydra/launcher=ray hydra.launcher.address=bad", "address=bad"),
+    ],
+)
+def test_a_launcher_that_cannot_start_is_one_line(sweep, tmp_path, wrong, said):
+    result = sweep(tmp_path, "encoder=average", "seed=0", *wrong.split())
     assert result.returncode == 2
     [line] = result.stderr.splitlines()
-    assert "srun" in line
+    assert line.startswith("error: hydra/launcher: ")
+    assert said in line

@@ -66,8 +66,10 @@ def test_a_damaged_fit_takes_along_what_was_made_from_it(finished, name):
     assert finished.analyses() == []
 
 
-def test_a_damaged_identity_is_written_again(finished):
-    (finished.folder / "identity.json").write_text("{")
+@pytest.mark.parametrize("content", ["{", '{"format": 3, "identity": {"encoder": "lst%"}}'])
+def test_a_damaged_identity_is_written_again(finished, content):
+    (finished.folder / "identity.json").write_text(content)
+    assert finished.damaged() == ["identity.json"]
     finished.open({"seed": 0})
     assert finished.is_fitted
     assert finished.damaged() == []
@@ -85,6 +87,15 @@ def test_a_damaged_analysis_is_not_done_and_is_written_again(finished, damage):
     assert not analysis.done
     analysis.write({"summary": []}, instances={"id": [1]})
     assert analysis.done
+
+
+def test_a_damaged_analysis_is_removed_with_a_warning(finished, caplog):
+    analysis = finished.analysis("some", {}, 1)
+    flip(analysis.folder / "summary.json")
+    finished.open({"seed": 0})
+    assert not analysis.folder.exists()
+    assert f"{analysis.folder} is damaged: making it again" in caplog.text
+    assert finished.is_fitted
 
 
 def test_a_cell_that_was_never_sealed_is_not_called_damaged(cell):

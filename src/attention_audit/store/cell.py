@@ -35,12 +35,15 @@ from attention_audit.store.tables import read_table, write_table
 _NAME_AND_HASH = re.compile(r"(\w[\w.\-]*)-([0-9a-f]{8})")
 FORMAT = 3
 _CHECKPOINT = "checkpoint.ckpt"
-_RESULTS = ("*.ckpt", "*.json", "*.parquet")
+_RESULTS = ("*.ckpt", "*.json", "*.parquet", "config.yaml")
 # What changes while a cell is at work, and what is read before anything else.
 _UNSEALED = {"status.json", "identity.json", CHECKSUMS, "last.ckpt", "best.ckpt"}
 _READ_FIRST = ("status.json", "identity.json")
 # What can be made again without another fit.
-_ONLY_RESULTS = {"metrics.json", "instances.parquet", "tokens.parquet", "identity.json"}
+_ONLY_RESULTS = {
+    *("metrics.json", "instances.parquet", "tokens.parquet"),
+    *("identity.json", "config.yaml"),
+}
 _log = logging.getLogger(__name__)
 
 
@@ -101,7 +104,10 @@ class Cell:
 
     @property
     def _manifest(self) -> dict[str, Any]:
-        return json_if_present(self.folder / "manifest.json") or {}
+        manifest = json_if_present(self.folder / "manifest.json")
+        if not isinstance(manifest, (dict, type(None))):
+            raise ValueError(f"{self.folder / 'manifest.json'} is no manifest: run the cell again")
+        return manifest or {}
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -170,10 +176,17 @@ class Cell:
         A checkpoint that is gone is none of them: to save its space is the user's choice.
         """
         unreadable = [name for name in _READ_FIRST if not _is_json(self.folder / name)]
+        if not unreadable and self._is_misnamed():
+            unreadable.append("identity.json")
         changed = damaged(self.folder)
         if not (self.folder / _CHECKPOINT).exists():
             changed = [name for name in changed if name != _CHECKPOINT]
         return [*unreadable, *changed]
+
+    def _is_misnamed(self) -> bool:
+        """Whether `identity.json` is not what the folder's hash was taken of."""
+        stored = json_if_present(self.folder / "identity.json")
+        return stored is not None and sha256(canonical(stored, "identity"))[:8] != self.hash8
 
     def _mend(self) -> None:
         """Remove what is damaged, and what was made from it: it will be made again."""
@@ -181,6 +194,10 @@ class Cell:
         for name in found:
             _log.warning("%s is damaged: making it again", self.folder / name)
             (self.folder / name).unlink(missing_ok=True)
+        for analysis in self.analyses():
+            if not analysis.done:
+                _log.warning("%s is damaged: making it again", analysis.folder)
+                remove_folder(analysis.folder)
         if not _ONLY_RESULTS.issuperset(found):
             self.discard()
 

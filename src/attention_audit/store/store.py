@@ -92,6 +92,6 @@ def _rows(cell: Cell) -> list[dict[str, Any]]:
         if cell.role != "grid":
             return []
         return [{**row, **cell.names} for row in cell.summary()]
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         _log.warning("left out of summary.csv: %s", error)
         return []

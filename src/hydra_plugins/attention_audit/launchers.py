@@ -15,7 +15,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from hydra.core.singleton import Singleton
 from hydra.core.utils import JobReturn, JobStatus
@@ -37,8 +37,7 @@ class ParallelLauncher(Launcher):
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
         if missing := self.missing():
-            print(f"error: hydra/launcher: {missing}", file=sys.stderr)
-            raise SystemExit(2)
+            _refuse(missing)
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
         self.threads = int(config.threads)
 
@@ -67,9 +66,9 @@ class ParallelLauncher(Launcher):
         """What became of the cells, in the order in which they end; those lost may be left out."""
 
     def workers(self, asked: int | None) -> int:
-        """How many cells at once: as many as asked for, else as the cores hold."""
+        """How many cells at once: as many as asked for; as the cores hold if None or -1."""
         cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-        if asked is None:
+        if asked in (None, -1):
             return max(1, cores // self.threads)
         if asked * self.threads > cores:
             print(
@@ -77,6 +76,11 @@ class ParallelLauncher(Launcher):
                 f"{cores} cores, so all of them will be slow"
             )
         return asked
+
+
+def _refuse(line: str) -> NoReturn:
+    print(f"error: hydra/launcher: {line}", file=sys.stderr)
+    raise SystemExit(2)
 
 
 def _tell(job: Job, outcome: Outcome) -> None:
@@ -93,12 +97,18 @@ class JoblibLauncher(ParallelLauncher):
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
 
+    def missing(self) -> str:
+        if self.n_jobs is not None and self.n_jobs != -1 and self.n_jobs < 1:
+            return f"n_jobs={self.n_jobs}: expected at least 1, or null for what the cores hold"
+        return super().missing()
+
     def outcomes(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        # One alone would be run in this process, which must outlive a cell that is killed.
-        workers = max(2, self.workers(self.n_jobs)) if len(jobs) == 1 else self.workers(self.n_jobs)
+        workers = min(self.workers(self.n_jobs), len(jobs))
+        if len(jobs) == 1:  # it would be run in this process, which must outlive it
+            workers = 2
         side_by_side = Parallel(
             n_jobs=workers,
             backend="loky",
@@ -203,13 +213,16 @@ class RayLauncher(ParallelLauncher):
     def outcomes(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         import ray
 
-        ray.init(
-            address=self.address or "local",
-            num_cpus=None if self.address else self.cpus,
-            include_dashboard=None if self.address else False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+        try:
+            ray.init(
+                address=self.address or "local",
+                num_cpus=None if self.address else self.cpus,
+                include_dashboard=None if self.address else False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        except (ValueError, ConnectionError) as error:
+            _refuse(f"address={self.address}: {str(error).splitlines()[0]}")
         # A cell that takes its process with it is for the sweeper to try again, alone.
         cell = ray.remote(Job.__call__).options(
             num_cpus=self.threads, num_gpus=self.gpus, max_retries=0

@@ -59,8 +59,8 @@ class ResumeSweeper(BasicSweeper):
         self._record(arguments)
         _announce(cells, pending, absent)
         failures = absent | (self._work_off(pending) if pending else {})
-        places = [cell.place.cell for cell in cells if cell.place]
-        compare_cells([one for one in places if one.status().state == "fitted"], stdout())
+        fitted = [cell.place.cell for cell in cells if cell.place and cell.is_fitted()]
+        compare_cells(fitted, stdout())
         if failures:
             _show(failures, len(cells))
             raise SystemExit(1)
@@ -113,6 +113,7 @@ def _show(failures: Mapping[GridCell, str], cells: int) -> None:
     table = Table("cell", "reason", title=f"{len(failures)} of {cells} cells failed")
     for cell, reason in failures.items():
         table.add_row(Text(cell.name), Text(reason))
-    table.caption = "the whole tracebacks are in the cells' folders, traceback.txt"
+    if any(cell.place for cell in failures):
+        table.caption = "the whole tracebacks are in the cells' folders, traceback.txt"
     # A pipe has no width of its own: one line a cell there.
     Console(stderr=True, width=None if sys.stderr.isatty() else 10_000).print(table)

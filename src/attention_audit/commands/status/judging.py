@@ -109,9 +109,10 @@ def _remedy(cell: Cell, error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.strerror or error}: {error.filename}"
     reason = str(error).replace(f"{cell.folder}/", "")
+    again = "made again by the same command"
     if "force=true" in reason:
-        return reason
-    return f"{reason}: run the cell with force=true"
+        return reason.replace("run the cell with force=true", again)
+    return f"{reason}: {again}"
 
 
 def _at_work(cell: Cell) -> bool | None:
