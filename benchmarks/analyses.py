@@ -51,7 +51,7 @@ EMBEDDING = 300
 VOCABULARY = 5000
 ENCODERS: dict[str, Callable[..., Encoder]] = {"lstm": LSTM, "average": Average, "cnn": CNN}
 # Tokens of a document -> how many documents.
-SIZES = {20: 256, 180: 32, 750: 8, 2000: 3}
+SIZES = {20: 128, 180: 16, 750: 4, 2000: 2}
 SAMPLED_FROM = 750
 SAMPLE = 12
 FRONTIER = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
