@@ -269,9 +269,14 @@ def _draw(rows: Sequence[dict[str, Any]]) -> None:
     """Seconds of one document against its tokens, both on a log scale, a panel an analysis."""
     import altair as alt
 
+    growth = _growth(rows)
+    titles = {
+        name: f"{name}: T^{found['plain']} plain, T^{found['ours']} ours"
+        for name, found in growth.items()
+    }
     points = [
         {
-            "analysis": row["analysis"],
+            "analysis": titles[row["analysis"]],
             "tokens": row["tokens"],
             "seconds": row[way] / _count(row),
             "way": way,
@@ -279,16 +284,24 @@ def _draw(rows: Sequence[dict[str, Any]]) -> None:
         for row in rows
         for way in ("plain", "ours")
     ]
+    powers = [10.0**power for power in range(-6, 3)]
+    sizes = sorted({row["tokens"] for row in rows})
+    seconds = alt.Axis(values=powers, format="~e")
     chart = (
         alt.Chart(alt.Data(values=points))
         .mark_line(point=True)
         .encode(
-            x=alt.X("tokens:Q", scale=alt.Scale(type="log"), title="tokens of a document"),
-            y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), title="seconds a document"),
+            x=alt.X(
+                "tokens:Q",
+                scale=alt.Scale(type="log", domain=[15, 2700]),
+                axis=alt.Axis(values=sizes),
+                title="tokens of a document",
+            ),
+            y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), axis=seconds, title="seconds each"),
             color=alt.Color("way:N", sort=["plain", "ours"], title=None),
         )
-        .properties(width=200, height=150)
-        .facet(alt.Facet("analysis:N", title=None), columns=4)
+        .properties(width=230, height=150)
+        .facet(alt.Facet("analysis:N", title=None, sort=sorted(titles.values())), columns=3)
     )
     chart.save(RESULTS / "analyses.svg")
 
