@@ -211,6 +211,7 @@ HOSTILE = {
 def test_a_hostile_stored_configuration_is_named(planted, capsys, fuse, text, said):
     found = audit.run(planted(*TINY))
     (found.folder / "config.yaml").write_text(text.format(fuse) if "{}" in text else text)
+    found.seal()  # so that it is not simply taken for damaged
     assert main(["status", "--store", str(found.root)]) == 0
     shown = capsys.readouterr().out
     assert " damaged " in shown
