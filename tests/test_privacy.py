@@ -46,7 +46,7 @@ class Reader:
             raise pa.ArrowInvalid(f"Expected 2 columns, got 3: {MARK}id7,{MARK}word")
         if self.fault == "noisy":
             warnings.warn(f"found {MARK}word", stacklevel=1)
-            logging.getLogger("some.library").error("found %s", f"{MARK}word")
+            logging.getLogger("some.package").error("found %s", f"{MARK}word")
         labels = {"label": 7}
         rows = [
             Example(f"{MARK}id{n}", self._text(n), labels.get(self.fault or "", n % 2))

@@ -62,10 +62,10 @@ class Lines(logging.Handler):
         print(self.format(record), file=sys.stdout, flush=True)
 
 
-def stdout() -> Console:
-    """Standard output; a pipe has no width of its own, and is taken to be wide enough."""
+def stdout(width: int = 160) -> Console:
+    """Standard output; a pipe has no width of its own, and is taken to have this one."""
     console = Console()
-    return console if console.is_terminal else Console(width=160)
+    return console if console.is_terminal else Console(width=width)
 
 
 def show(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
@@ -15,33 +16,13 @@ DATASETS = sorted(
 )
 
 
-class Listed(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    def row(self, *start: str) -> str:
-        """The table's row that has these words first, with single spaces."""
-        rows = [" ".join(line.split()) for line in self.out.splitlines()]
-        return next(row for row in rows if row.startswith(" ".join(start)))
-
-
 @pytest.fixture
 def listed(
-    corpora: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Listed]:
+    corpora: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
+) -> Callable[..., Any]:
     """Runs the command over the tiny corpora, where no network is."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-    def run(*words: str) -> Listed:
-        capsys.readouterr()
-        try:
-            code = main(["corpora", f"data_dir={corpora}", *words])
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Listed(code, *capsys.readouterr())
-
-    return run
+    return partial(command, "corpora", f"data_dir={corpora}")
 
 
 def test_sizes_stand_beside_the_published_ones_and_drops_have_reasons(listed):

@@ -22,7 +22,7 @@ def test_open_writes_config_and_identity(tmp_path, make):
 
 
 def test_open_refuses_another_identity_under_the_same_hash(cell, monkeypatch):
-    monkeypatch.setattr(Cell, "_is_misnamed", lambda cell: False)  # two with one hash are rare
+    monkeypatch.setattr(Cell, "is_misnamed", lambda cell: False)  # two with one hash are rare
     stored = cell.read_json("identity")
     stored["identity"]["dataset"]["name"] = "imdb"
     del stored["identity"]["epochs"]

@@ -12,7 +12,7 @@ wherever a process was killed. Undefined numbers (NaN, infinite) are null in JSO
 from attention_audit.store.analysis import Analysis
 from attention_audit.store.cell import FORMAT, Cell
 from attention_audit.store.fingerprints import fingerprint
-from attention_audit.store.plain import canonical, differing_keys, sha256
+from attention_audit.store.plain import canonical, differing_keys
 from attention_audit.store.status import Status, now
 from attention_audit.store.store import Store
 from attention_audit.store.summary import SUMMARY_COLUMNS
@@ -28,5 +28,4 @@ __all__ = [
     "differing_keys",
     "fingerprint",
     "now",
-    "sha256",
 ]

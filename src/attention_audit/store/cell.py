@@ -176,14 +176,14 @@ class Cell:
         A checkpoint that is gone is none of them: to save its space is the user's choice.
         """
         unreadable = [name for name in _READ_FIRST if not _is_json(self.folder / name)]
-        if not unreadable and self._is_misnamed():
+        if not unreadable and self.is_misnamed():
             unreadable.append("identity.json")
         changed = damaged(self.folder)
         if not (self.folder / _CHECKPOINT).exists():
             changed = [name for name in changed if name != _CHECKPOINT]
         return [*unreadable, *changed]
 
-    def _is_misnamed(self) -> bool:
+    def is_misnamed(self) -> bool:
         """Whether `identity.json` is not what the folder's hash was taken of."""
         stored = json_if_present(self.folder / "identity.json")
         return stored is not None and sha256(canonical(stored, "identity"))[:8] != self.hash8

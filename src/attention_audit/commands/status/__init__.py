@@ -10,13 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from attention_audit.commands.status.cleaning import clean_failed
 from attention_audit.commands.status.judging import Judge, Judgement, printable
 from attention_audit.store import Store
+from attention_audit.terminal import stdout
 
 ABOUT = "list the store's cells: done, running, failed or stale, and why"
 COLUMNS = ("cell", "role", "state", "started", "took", "fit", "why")
@@ -52,10 +52,7 @@ def run(arguments: Namespace) -> int:
     for line in removed:
         print(printable(line))
     if found:
-        # A pipe has no width of its own: one line a cell there.
-        console = Console()
-        console = console if console.is_terminal else Console(width=10_000)
-        console.print(_table(found))
+        stdout(width=10_000).print(_table(found))  # one line a cell in a pipe
     totals = ", ".join(f"{count} {state}" for state, count in _totals(found).items())
     print(f"{store.root}: {totals or 'no cells'}")
     return 0

@@ -15,7 +15,7 @@ from attention_audit.configuration import check_corpus, check_schema, check_targ
 from attention_audit.corpora import Source
 from attention_audit.corpora.hub import Hub
 from attention_audit.schema import Config
-from attention_audit.store import FORMAT, Analysis, Cell, canonical, differing_keys, sha256
+from attention_audit.store import FORMAT, Analysis, Cell, canonical, differing_keys
 
 # What each cell must have beside its status.
 FILES = ("metrics.json", "instances.parquet", "checkpoint.ckpt")
@@ -123,7 +123,7 @@ def stored_identity(cell: Cell) -> dict[str, Any]:
     stored = cell.read_json("identity")
     if not isinstance(stored, dict) or set(stored) != {"format", "identity"}:
         raise ValueError("identity.json is none: move the folder away and run the cell again")
-    if sha256(canonical(stored, "identity"))[:8] != cell.hash8:
+    if cell.is_misnamed():
         raise ValueError(
             "identity.json is not that of the folder's hash: move the folder away and run the "
             "cell again"
