@@ -14,8 +14,8 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
-from attention_audit import cell as cell_module
 from attention_audit.cell import Place, fit_or_load, locate
+from attention_audit.cell import fitting as cell_module
 from attention_audit.trainer import guarded
 
 Config = dict[str, Any]

@@ -8,14 +8,61 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
 from scipy.sparse import csr_matrix
+
+from attention_audit.batch import words
+from attention_audit.diagnostics.guided import FROZEN, SPLITS
+from attention_audit.diagnostics.subject import Fit, Subject
+from attention_audit.predictions import Given
 
 Words: TypeAlias = Sequence[int] | Int[np.ndarray, "_"]
 
 _log = logging.getLogger(__name__)
 
 _STEPS = 1000
+REGULARISED = "attention_audit.models.objectives.Regularised"
+# The corpus, which the cell's identity holds, says the rest; raise it when the weights change.
+SOURCE = {"log_odds": 1}
+
+
+def log_odds(base: Subject) -> Given:
+    """The log-odds attention of every instance; only the train split is learned from."""
+    split = {name: _read(base, name) for name in SPLITS}
+    _, labels, documents = split["train"]
+    weights = fit_log_odds(documents, labels.numpy(), base.model.embedding.num_embeddings)
+    texts = [text for _, _, some in split.values() for text in some]
+    rows = [torch.from_numpy(log_odds_attention(text, weights)).float() for text in texts]
+    return Given.of(torch.cat([ids for ids, _, _ in split.values()]), rows)
+
+
+def _read(base: Subject, split: str) -> tuple[torch.Tensor, torch.Tensor, list[np.ndarray]]:
+    """Ids, labels and word ids of a split's instances."""
+    batches = list(base.batches(split))
+    texts = [row.numpy() for batch in batches for row in words(batch.tokens, batch.mask)]
+    ids, labels = (torch.cat([getattr(one, name) for one in batches]) for name in ("ids", "labels"))
+    return ids, labels, texts
+
+
+def fit_frozen(fit: Fit, given: Given) -> Subject:
+    """The base's model with the log-odds frozen in the place of its attention."""
+    change = {"attention": dict(FROZEN), "auxiliary": {"given": SOURCE}}
+    return fit("log_odds_trained", change, given)
+
+
+def fit_regularised(fit: Fit, given: Given, strength: float) -> Subject:
+    """The base's model with attention of its own, drawn to the log-odds.
+
+    Args:
+        fit: fits it.
+        given: the log-odds attention.
+        strength: lambda, of KL(log-odds || attention).
+    """
+    objective = {"_target_": REGULARISED, "strength": float(strength)}
+    return fit(
+        "log_odds_regularised", {"auxiliary": {"objective": objective, "given": SOURCE}}, given
+    )
 
 
 def fit_log_odds(
