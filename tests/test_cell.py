@@ -120,7 +120,7 @@ def test_a_fit_killed_just_before_it_was_said_finished_is_kept(config, monkeypat
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(cell_module, "_keep", killed)
+        patch.setattr(cell_module, "keep", killed)
         with pytest.raises(RuntimeError, match="killed"):
             fit(config())
     cell = locate(config()).cell

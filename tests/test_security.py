@@ -462,4 +462,4 @@ def test_a_cell_found_by_status_keeps_its_lock_in_the_store(tmp_path):
     found = Cell(tmp_path, "sst", "lstm", "dot", 0, "0" * 8)
     with found.lock_if_free() as free:
         assert free
-    assert [path.parent for path in tmp_path.rglob("*.lock")] == [tmp_path / ".locks"]
+    assert {path.parent for path in tmp_path.rglob("*.lock")} == {tmp_path / ".locks"}

@@ -65,6 +65,8 @@ ROOMS = {
     "attention": "attention_audit.models",
     "analysis": "attention_audit.callbacks",
     "trainer": "pytorch_lightning.Trainer",
+    "diagnostics.mlp": "attention_audit.models",
+    "diagnostics.uniform": "attention_audit.models",
 }
 
 # What Hydra and the store read beside a constructor's own parameters.

@@ -53,6 +53,8 @@ class Diagnostics:
     patience: int = MISSING
     weighted: bool = MISSING
     least_jsd: float = MISSING
+    mlp: dict[str, Any] = field(default_factory=dict)
+    uniform: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

@@ -84,6 +84,8 @@ def fit_or_load(
     pl.seed_everything(config["seed"], workers=True, verbose=False)
     with discreet(config["dataset"]["private"]):
         task, data, embeddings = build(config, prepared, serving.given if serving else None)
+    if embeddings.found and serving is None:
+        _log.info("word vectors cover %.1f %% of the vocabulary", 100 * embeddings.coverage)
     if place.cell.is_fitted:
         _log.info("%s: fitted before", place.cell.folder)
         check_vocabulary(place.cell, prepared)
@@ -131,8 +133,6 @@ def build(
     embeddings = instantiate(config["vectors"]).embed(
         prepared.vocabulary, config["seed"], prepared.documents
     )
-    if embeddings.found:
-        _log.info("word vectors cover %.1f %% of the vocabulary", 100 * embeddings.coverage)
     data = TextDataModule(
         prepared,
         prepared.vocabulary,

@@ -76,7 +76,7 @@ def exact_adversary(
     scores = torch.where(mask, scores.double(), 0.0)
     logit = (attention * scores).sum(1) + offset.double()
     words = _sorted(scores, attention, mask)
-    limits = torch.as_tensor(epsilons).to(logit)
+    limits = torch.as_tensor(epsilons, dtype=torch.float64).to(logit)
     low, high = _interval(logit, offset.double(), limits + FEASIBLE_SLACK)
     ones, twos = _one_token(words, low, high), _two_tokens(words, torch.cat([low, high], 1))
     count = limits.shape[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
@@ -47,6 +47,7 @@ class Subject:
         return Given.of(found.ids, found.attention, found.probabilities)
 
 
+@runtime_checkable
 class Fit(Protocol):
     """Fits a model beside the base's, or loads it where that was done before.
 
