@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from attention_audit.diagnostics import Subject
     from attention_audit.predictions import Given
 
+# Of a grid cell, what its model is read from; the rest is that cell's own concern.
+MODEL = {"checkpoint.ckpt", "vocabulary.json", "manifest.json", "identity.json", "status.json"}
+
 _log = logging.getLogger(__name__)
 
 
@@ -79,11 +82,11 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
 
 
 def _is_usable(cell: Cell) -> bool:
-    """Whether the fit is whole; of a grid cell the rest is that cell's own concern."""
-    needed = {"checkpoint.ckpt", "vocabulary.json", "identity.json", "status.json"}
-    if not cell.is_fitted or needed & set(cell.damaged()):
+    """Whether the fit is there and whole, and what the model says of the test split, too."""
+    damaged = set(cell.damaged())
+    if damaged & MODEL or not cell.is_fitted:
         return False
-    return cell.role == "grid" or (cell.folder / "metrics.json").exists()
+    return cell.role == "grid" or (not damaged and (cell.folder / "metrics.json").exists())
 
 
 def store_predictions(

@@ -89,7 +89,7 @@ class Given:
     @staticmethod
     def of(
         ids: Int[Tensor, " instances"],
-        rows: Sequence[Float[Tensor, " words"]],
+        rows: Sequence[Float[Tensor, " _"]],
         probabilities: Float[Tensor, "instances classes"] | None = None,
     ) -> Given:
         """From rows of weights over the words of each instance, in any order.
@@ -116,7 +116,7 @@ class Given:
             probabilities=None if probabilities is None else probabilities[order],
         )
 
-    def rows(self) -> list[Float[Tensor, " words"]]:
+    def rows(self) -> list[Float[Tensor, " _"]]:
         """Each instance's weights, in the order of `ids`."""
         return list(self.weights.tensor_split(self.ends[:-1])) if len(self.ids) else []
 
