@@ -38,7 +38,13 @@ class Auxiliaries:
         self.base = self._subject(fitted)
         self._known = {place.cell.hash8: self.base}
 
-    def __call__(self, role: str, change: Mapping[str, Any], given: Given | None = None) -> Subject:
+    def __call__(
+        self,
+        role: str,
+        change: Mapping[str, Any],
+        given: Given | None = None,
+        start: Subject | None = None,
+    ) -> Subject:
         """See `attention_audit.diagnostics.Fit`.
 
         Raises:
@@ -50,7 +56,13 @@ class Auxiliaries:
         if cell.hash8 not in self._known:
             base = self.place.cell
             _log.info("%s: %s for %s", role, f"{cell.name}/{cell.folder.name}", base.folder.name)
-            serving = Serving(role, f"{base.name}/{base.folder.name}", self.fitted.prepared, given)
+            serving = Serving(
+                role=role,
+                base=f"{base.name}/{base.folder.name}",
+                prepared=self.fitted.prepared,
+                given=given,
+                start=None if start is None else start.model.state_dict(),
+            )
             self._known[cell.hash8] = self._subject(_fit(config, place, serving))
         return self._known[cell.hash8]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from attention_audit.diagnostics.comparing import attention_jsd
 from attention_audit.diagnostics.subject import Fit, Subject
 
+Start = Literal["base", "scratch"]
 MODEL_CONSISTENT = "attention_audit.models.objectives.ModelConsistent"
 
 
@@ -22,11 +23,13 @@ class ModelConsistency:
         epochs: at most.
         patience: epochs without a better dev loss after which a fit ends.
         weighted: an instance's loss is multiplied with its class's weight.
+        start: `base`, from the base's fitted weights, or `scratch`, from its seed's initial ones.
     """
 
     epochs: int
     patience: int
     weighted: bool = False
+    start: Start = "base"
 
 
 def fit_adversary(base: Subject, fit: Fit, strength: float, how: ModelConsistency) -> Subject:
@@ -51,9 +54,11 @@ def fit_adversary(base: Subject, fit: Fit, strength: float, how: ModelConsistenc
             "objective": objective,
             "patience": how.patience,
             "given": {"attention": base.weights},
+            "start": how.start,
         },
     }
-    return fit(f"adversary_{strength:g}", change, base.gives(("train", "dev")))
+    given = base.gives(("train", "dev"))
+    return fit(f"adversary_{strength:g}", change, given, base if how.start == "base" else None)
 
 
 class Chosen(NamedTuple):

@@ -58,8 +58,7 @@ class Guided(AttentionTask):
 class ModelConsistent(Guided):
     """Predicts as the base model does, and attends elsewhere (Wiegreffe & Pinter 2019, section 4).
 
-    It makes TVD(y_a, y_b) - lambda KL(a_a || a_b) small, and is chosen by that on the dev split. It
-    starts from the base's initial weights where it has the base's seed.
+    It makes TVD(y_a, y_b) - lambda KL(a_a || a_b) small, and is chosen by that on the dev split.
 
     Args:
         weighted: multiply an instance's loss with its class's weight, as the program does.
