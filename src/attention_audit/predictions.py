@@ -52,10 +52,10 @@ class Predictions:
             ValueError: not the same instances.
         """
         place = _places(self.ids, ids, "predictions")
-        if len(ids) != len(self.ids):
+        if not torch.equal(ids.sort().values, self.ids.sort().values):
             raise ValueError(
-                f"predictions: found {len(self.ids)} instances, expected {len(ids)}: both models "
-                "must have read the same ones"
+                f"predictions: found {len(self.ids)} instances, expected {len(ids)}, each once: "
+                "both models must have read the same ones"
             )
         rows = place.tolist()
         logits = self.token_logits
@@ -170,7 +170,7 @@ def _places(
         missing = ids[~found].tolist()
         raise ValueError(
             f"{what}: nothing is there for instance {missing[0]}"
-            + (f" and {len(missing) - 1} others" if len(missing) > 1 else "")
-            + ": weights of one split say nothing of another"
+            + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+            + ": what was made for one split says nothing of another"
         )
     return order[place]
