@@ -134,8 +134,8 @@ class Given:
         if not torch.equal(lengths, words := mask.sum(1).cpu()):
             row = int((lengths != words).nonzero()[0])
             raise ValueError(
-                f"given attention: instance {int(ids[row])} has {int(words[row])} words, weights "
-                f"were given for {int(lengths[row])}"
+                f"given attention: instance {int(ids[row])}: found {int(words[row])} words, "
+                f"expected {int(lengths[row])}: weights are of whole texts, as they were read then"
             )
         # Word by word: where its row begins, and how far it is into that row.
         begins = torch.repeat_interleave(ends - lengths, lengths)
