@@ -52,10 +52,10 @@ class Predictions:
             ValueError: not the same instances.
         """
         place = _places(self.ids, ids, "predictions")
-        if len(ids) != len(self.ids):
+        if not torch.equal(ids.sort().values, self.ids.sort().values):
             raise ValueError(
-                f"predictions: found {len(self.ids)} instances, expected {len(ids)}: both models "
-                "must have read the same ones"
+                f"predictions: found {len(self.ids)} instances, expected {len(ids)}, each once: "
+                "both models must have read the same ones"
             )
         rows = place.tolist()
         logits = self.token_logits
@@ -134,8 +134,8 @@ class Given:
         if not torch.equal(lengths, words := mask.sum(1).cpu()):
             row = int((lengths != words).nonzero()[0])
             raise ValueError(
-                f"given attention: instance {int(ids[row])} has {int(words[row])} words, weights "
-                f"were given for {int(lengths[row])}"
+                f"given attention: instance {int(ids[row])}: found {int(words[row])} words, "
+                f"expected {int(lengths[row])}: weights are of whole texts, as they were read then"
             )
         # Word by word: where its row begins, and how far it is into that row.
         begins = torch.repeat_interleave(ends - lengths, lengths)
@@ -170,7 +170,7 @@ def _places(
         missing = ids[~found].tolist()
         raise ValueError(
             f"{what}: nothing is there for instance {missing[0]}"
-            + (f" and {len(missing) - 1} others" if len(missing) > 1 else "")
-            + ": weights of one split say nothing of another"
+            + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+            + ": what was made for one split says nothing of another"
         )
     return order[place]

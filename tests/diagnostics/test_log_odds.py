@@ -1,6 +1,8 @@
+import importlib
 import logging
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +11,15 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from attention_audit.diagnostics import fit_log_odds, log_odds, log_odds_attention
+from attention_audit.diagnostics import (
+    SPLITS,
+    fit_frozen,
+    fit_log_odds,
+    fit_regularised,
+    log_odds,
+    log_odds_attention,
+)
+from attention_audit.diagnostics.log_odds import REGULARISED
 
 VOCABULARY = 40
 UNSEEN = [0, 1, 2, 3, 39]
@@ -81,7 +91,8 @@ def test_a_fit_that_is_cut_short_says_so(caplog, monkeypatch):
     with caplog.at_level(logging.WARNING):
         fit_log_odds(documents, labels, VOCABULARY)
     assert caplog.messages == []
-    monkeypatch.setattr(log_odds, "_STEPS", 2)
+    module = importlib.import_module("attention_audit.diagnostics.log_odds")  # not the function
+    monkeypatch.setattr(module, "_STEPS", 2)
     fit_log_odds(documents, labels, VOCABULARY)
     assert caplog.messages == ["log-odds: no optimum within 2 steps; the last weights count"]
 
@@ -127,6 +138,58 @@ def test_attention_sums_to_one_in_the_order_of_the_weights(words, weights):
     assert (
         np.argsort(found, kind="stable") == np.argsort(np.array(weights)[words], kind="stable")
     ).all()
+
+
+def by_id(given):
+    return dict(zip(given.ids.tolist(), (row.tolist() for row in given.rows()), strict=True))
+
+
+def test_every_instances_words_have_the_weights_learned_from_the_train_split(reading, texts):
+    found = by_id(log_odds(reading()))
+    documents, labels = [*texts["train"].values()], np.array([one % 2 for one in texts["train"]])
+    weights = fit_log_odds(documents, labels, 12)
+    every = {one: text for split in SPLITS for one, text in texts[split].items()}
+    assert found.keys() == every.keys()
+    for one, text in every.items():
+        assert found[one] == pytest.approx(log_odds_attention(text, weights).tolist(), abs=1e-4)
+    # Word 10 stands in no text of the train split, and 11 neither.
+    assert found[32] == pytest.approx([0, 0, 1])
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_labels_of_the_train_split_alone_are_learned_from(reading, split):
+    base = reading()
+    expected = by_id(log_odds(base))
+
+    def relabelled(asked):
+        for batch in base.batches(asked):
+            labels = (batch.ids % 10 > 1).long() if asked == split else batch.labels
+            yield replace(batch, labels=labels)
+
+    found = by_id(log_odds(replace(base, batches=relabelled)))
+    assert (found == expected) == (split != "train")
+
+
+def test_frozen_log_odds_are_the_fits_attention(noted, reading):
+    fit, given = noted(), log_odds(reading())
+    fit_frozen(fit, given)
+    [asked] = fit.asked
+    assert asked["role"] == "log_odds_trained"
+    assert asked["given"] is given
+    assert asked["change"] == {
+        "attention": {"_target_": "attention_audit.models.attentions.Frozen", "name": "frozen"},
+        "auxiliary": {"given": {"log_odds": 1}},
+    }
+
+
+def test_regularised_keeps_the_bases_attention(noted, reading):
+    fit, given = noted(), log_odds(reading())
+    fit_regularised(fit, given, 2.0)
+    [asked] = fit.asked
+    assert asked["role"] == "log_odds_regularised"
+    assert asked["given"] is given
+    objective = {"_target_": REGULARISED, "strength": 2.0}
+    assert asked["change"] == {"auxiliary": {"objective": objective, "given": {"log_odds": 1}}}
 
 
 def test_the_room_opens_without_scikit_learn():

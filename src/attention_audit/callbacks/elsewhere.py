@@ -83,8 +83,7 @@ class Elsewhere:
         if self.adversary["search"]:
             found = self._search(decode, attention, batch)
             values["search_jsd"] = found.eps_max_jsd
-            best_tvd = found.tvd.gather(1, found.best.clamp(min=0)[:, None])[:, 0]
-            values["search_tvd"] = torch.where(found.best < 0, 0.0, best_tvd)
+            values["search_tvd"] = _best_tvd(found).masked_fill(~batch.mask.any(1), torch.nan)
             points.append((found.tvd, found.jsd))
         if self.adversary["exact"]:
             best = optimum(decode, attention, self.epsilons, found)
@@ -108,6 +107,12 @@ class Elsewhere:
         for place, epsilon in enumerate(self.epsilons):
             values[f"frontier_{epsilon:g}"] = best.jsd[:, place]
         return values
+
+
+def _best_tvd(found: Adversaries) -> Tensor:
+    """Of the best candidate; 0 where that is the original."""
+    moved = found.tvd.gather(1, found.best.clamp(min=0)[:, None])[:, 0]
+    return moved.masked_fill(found.best < 0, 0)
 
 
 def _median(values: Tensor, mask: Tensor) -> Tensor:

@@ -211,16 +211,13 @@ def fit(
 
 def _watchers(config: Mapping[str, Any], cell: Cell) -> list[pl.Callback]:
     """Keep the best and the last epoch; stop early, where that is asked for."""
-    from pytorch_lightning.callbacks import EarlyStopping
-
     from attention_audit.models.checkpoints import EpochCheckpoint
+    from attention_audit.models.patience import Patience
     from attention_audit.models.training import SELECTION
 
     patience = (config.get("auxiliary") or {}).get("patience")
-    # Epochs that may not be chosen count as infinitely bad.
-    stop = EarlyStopping(SELECTION, mode="max", patience=patience or 0, check_finite=False)
     return [
-        *([stop] if patience else []),
+        *([Patience(patience)] if patience else []),
         # The best epoch is written first, so that the last one's file never knows of more than it.
         EpochCheckpoint(cell.folder, BEST, SELECTION),
         EpochCheckpoint(cell.folder, LAST),
