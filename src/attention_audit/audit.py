@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
 from attention_audit.auxiliaries import Auxiliaries, store_predictions
-from attention_audit.cell import Fitted, Place, find_source, fit_or_load, locate
+from attention_audit.cell import (
+    Fitted,
+    Place,
+    failure_kept,
+    find_source,
+    fit_or_load,
+    locate,
+    logged,
+)
 from attention_audit.configuration import check, check_corpus
-from attention_audit.privacy import discreet, refuse_secrets, saves_tokens, without_secrets
+from attention_audit.privacy import discreet, refuse_secrets, saves_tokens
 from attention_audit.store import Cell, Store, now
 from attention_audit.verdict import verdict, write_verdict
 
@@ -113,7 +121,7 @@ def _work(
         fitting.enter_context(cell.fit_lock())
         cell.open(config)
         cell.set_running(started)
-        with _failure_kept(cell), _logged(cell), tracked(config, cell, sweep) as logger:
+        with failure_kept(cell), logged(cell), tracked(config, cell, sweep) as logger:
             fitted = fit_or_load(config, place, logger)
             cell.enter_grid()
             # Others may need this model as this cell may need theirs.
@@ -142,29 +150,6 @@ def _analyse(
     instances = len(fitted.prepared.splits["test"])
     _log.info("analysing %d test instances: %s", instances, names or "predictions only")
     store_predictions(config, place.cell, fitted, *pending)
-
-
-@contextmanager
-def _failure_kept(cell: Cell) -> Iterator[None]:
-    """A failure is written into the cell's folder on its way up."""
-    try:
-        yield
-    except BaseException as error:
-        cell.set_failed(error, without_secrets)
-        raise
-
-
-@contextmanager
-def _logged(cell: Cell) -> Iterator[None]:
-    """What is logged meanwhile also goes to the cell's log.txt."""
-    handler = logging.FileHandler(cell.folder / "log.txt", encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-        handler.close()
 
 
 def _report(

@@ -7,8 +7,16 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from attention_audit.cell import Fitted, Place, Serving, fit_or_load, place_of
-from attention_audit.privacy import saves_tokens, without_secrets
+from attention_audit.cell import (
+    Fitted,
+    Place,
+    Serving,
+    failure_kept,
+    fit_or_load,
+    logged,
+    place_of,
+)
+from attention_audit.privacy import discreet, saves_tokens
 from attention_audit.store import Cell
 from attention_audit.trainer import guarded, make_trainer
 
@@ -38,13 +46,7 @@ class Auxiliaries:
         self.base = self._subject(fitted)
         self._known = {place.cell.hash8: self.base}
 
-    def __call__(
-        self,
-        role: str,
-        change: Mapping[str, Any],
-        given: Given | None = None,
-        start: Subject | None = None,
-    ) -> Subject:
+    def __call__(self, role: str, change: Mapping[str, Any], given: Given | None = None) -> Subject:
         """See `attention_audit.diagnostics.Fit`.
 
         Raises:
@@ -61,7 +63,6 @@ class Auxiliaries:
                 base=f"{base.name}/{base.folder.name}",
                 prepared=self.fitted.prepared,
                 given=given,
-                start=None if start is None else start.model.state_dict(),
             )
             self._known[cell.hash8] = self._subject(_fit(config, place, serving))
         return self._known[cell.hash8]
@@ -81,15 +82,12 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
             return fit_or_load(config, place, serving=serving)
         cell.open(config)
         cell.set_running()
-        try:
+        with failure_kept(cell), logged(cell):
             fitted = fit_or_load(config, place, serving=serving)
             if cell.role != "grid":
                 store_predictions(config, cell, fitted)
                 cell.seal()
                 cell.set_fitted()
-        except BaseException as error:
-            cell.set_failed(error, without_secrets)
-            raise
         return fitted
 
 
@@ -106,7 +104,6 @@ def store_predictions(
 ) -> None:
     """Test the model, store its scores and predictions, and run the analyses on it."""
     from attention_audit.callbacks import StorePredictions
-    from attention_audit.privacy import discreet
 
     rows = {row["id"]: row for row in fitted.prepared.splits["test"]}
     predictions = StorePredictions(

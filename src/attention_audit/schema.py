@@ -52,7 +52,6 @@ class Diagnostics:
     epochs: int = MISSING
     patience: int = MISSING
     weighted: bool = MISSING
-    start: str = MISSING
     least_jsd: float = MISSING
     mlp: dict[str, Any] = field(default_factory=dict)
     uniform: dict[str, Any] = field(default_factory=dict)

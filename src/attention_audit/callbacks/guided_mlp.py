@@ -17,7 +17,6 @@ from attention_audit.diagnostics import (
     Finding,
     Fit,
     ModelConsistency,
-    Start,
     Subject,
     first_beyond,
     fit_adversary,
@@ -63,7 +62,6 @@ class GuidedMLP(Diagnostic):
         epochs: of an adversary's fit, at most.
         patience: epochs without a better dev loss that end an adversary's fit.
         weighted: class weights in the adversary's loss.
-        start: of an adversary's fit: `base`, the base's fitted weights, or `scratch`.
         least_jsd: in nats.
         importances: further weights, `gradient` and `leave_one_out`.
         resamples: of the bootstrap intervals.
@@ -80,7 +78,6 @@ class GuidedMLP(Diagnostic):
         epochs: PositiveInt = 30,
         patience: PositiveInt = 5,
         weighted: bool = False,
-        start: Start = "base",
         least_jsd: NonNegativeFloat = 0.4,
         importances: Sequence[str] = tuple(IMPORTANCES),
         resamples: PositiveInt = 2000,
@@ -93,7 +90,7 @@ class GuidedMLP(Diagnostic):
             )
         self.encoder, self.attention = encoder, attention
         self.lambdas = sorted(set(lambdas))
-        self.how = ModelConsistency(epochs, patience, weighted, start)
+        self.how = ModelConsistency(epochs, patience, weighted)
         self.least_jsd = least_jsd
         self.importances = importances
         self.resamples = resamples

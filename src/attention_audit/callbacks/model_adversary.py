@@ -17,7 +17,6 @@ from attention_audit.diagnostics import (
     Finding,
     Fit,
     ModelConsistency,
-    Start,
     Subject,
     differences,
     fit_adversary,
@@ -54,7 +53,6 @@ class ModelAdversary(Diagnostic):
         epochs: of an adversary's fit, at most.
         patience: epochs without a better dev loss that end an adversary's fit.
         weighted: multiply an instance's loss with its class's weight, as the program does.
-        start: of an adversary's fit: `base`, the base's fitted weights, or `scratch`, as the paper.
         seeds: further seeds.
     """
 
@@ -69,14 +67,13 @@ class ModelAdversary(Diagnostic):
         epochs: PositiveInt = 30,
         patience: PositiveInt = 5,
         weighted: bool = False,
-        start: Start = "base",
         seeds: NonNegativeInt = 8,
     ) -> None:
         self.attention = attention
         self.elsewhere = Elsewhere(adversary, budget)
         self.resamples = budget["resamples"]
         self.lambdas = sorted(set(lambdas))
-        self.how = ModelConsistency(epochs, patience, weighted, start)
+        self.how = ModelConsistency(epochs, patience, weighted)
         self.seeds = seeds
         self.others: dict[str, Subject] = {}
 

@@ -8,6 +8,7 @@ from attention_audit.cell.locating import (
     locate,
     place_of,
 )
+from attention_audit.cell.working import failure_kept, logged
 
 __all__ = [
     "Fitted",
@@ -15,10 +16,12 @@ __all__ = [
     "Serving",
     "build",
     "corpus_fingerprint",
+    "failure_kept",
     "find_source",
     "fit",
     "fit_or_load",
     "locate",
+    "logged",
     "place_of",
     "prepare_corpus",
 ]

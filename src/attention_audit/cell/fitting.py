@@ -49,14 +49,12 @@ class Serving:
         base: the cell that it is fitted for, by its place in the store.
         prepared: the corpus, as the base read it.
         given: attention for each instance, where the fit needs it.
-        start: initial weights, where they are those of a fitted model.
     """
 
     role: str
     base: str
     prepared: Prepared
     given: Given | None = None
-    start: Mapping[str, Any] | None = None
 
 
 def fit_or_load(
@@ -93,8 +91,6 @@ def fit_or_load(
         check_vocabulary(place.cell, prepared)
     else:
         place.cell.discard_analyses()
-        if serving and serving.start is not None:
-            task.model.load_state_dict(serving.start)
         seconds = fit(config, place.cell, task, data, logger)
         role = {"role": serving.role, "base": serving.base} if serving else {"role": "grid"}
         keep(place, role, prepared, embeddings, config, seconds)

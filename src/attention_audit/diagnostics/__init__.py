@@ -7,7 +7,6 @@ given, and compares what they say with what the base model says, instance by ins
 from attention_audit.diagnostics.adversary import (
     Chosen,
     ModelConsistency,
-    Start,
     first_beyond,
     fit_adversary,
 )
@@ -31,7 +30,6 @@ __all__ = [
     "Finding",
     "Fit",
     "ModelConsistency",
-    "Start",
     "Subject",
     "attention_jsd",
     "differences",

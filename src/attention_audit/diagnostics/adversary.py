@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from attention_audit.diagnostics.comparing import attention_jsd
 from attention_audit.diagnostics.subject import Fit, Subject
 
-Start = Literal["base", "scratch"]
 MODEL_CONSISTENT = "attention_audit.models.objectives.ModelConsistent"
 
 
@@ -23,19 +22,18 @@ class ModelConsistency:
         epochs: at most.
         patience: epochs without a better dev loss after which a fit ends.
         weighted: an instance's loss is multiplied with its class's weight.
-        start: `base`, from the base's fitted weights, or `scratch`, from its seed's initial ones.
     """
 
     epochs: int
     patience: int
     weighted: bool = False
-    start: Start = "base"
 
 
 def fit_adversary(base: Subject, fit: Fit, strength: float, how: ModelConsistency) -> Subject:
     """A model that makes TVD(y_a, y_b) - lambda KL(a_a || a_b) small against the frozen base b.
 
-    What the base says of the train and dev instances is read once, before the fit.
+    Both are summed over a batch, so that lambda is for an instance. What the base says of the train
+    and dev instances is read once, before the fit.
 
     Args:
         base: the model on trial.
@@ -50,15 +48,15 @@ def fit_adversary(base: Subject, fit: Fit, strength: float, how: ModelConsistenc
     }
     change = {
         "trainer.max_epochs": how.epochs,
+        # As in the paper; the mean's gradients are so small that the weight decay takes over.
+        "training.reduction": "sum",
         "auxiliary": {
             "objective": objective,
             "patience": how.patience,
             "given": {"attention": base.weights},
-            "start": how.start,
         },
     }
-    given = base.gives(("train", "dev"))
-    return fit(f"adversary_{strength:g}", change, given, base if how.start == "base" else None)
+    return fit(f"adversary_{strength:g}", change, base.gives(("train", "dev")))
 
 
 class Chosen(NamedTuple):

@@ -54,18 +54,11 @@ class Fit(Protocol):
     A model with the base's own configuration is the base.
     """
 
-    def __call__(
-        self,
-        role: str,
-        change: Mapping[str, Any],
-        given: Given | None = None,
-        start: Subject | None = None,
-    ) -> Subject:
+    def __call__(self, role: str, change: Mapping[str, Any], given: Given | None = None) -> Subject:
         """The fitted model.
 
         Args:
             role: what it serves, in a word.
             change: what its configuration has that the base's has not, by dotted key.
             given: attention and outputs that the fit knows, described in `change`.
-            start: whose fitted weights it starts from, named in `change`; None: from its seed's.
         """
