@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
@@ -12,9 +11,8 @@ from torch import Tensor
 
 from attention_audit.batch import Batch
 from attention_audit.measures import kl, probabilities, tvd
-from attention_audit.models.attention_model import AttentionModel, Output
-from attention_audit.models.scores import Task
-from attention_audit.models.training import AttentionTask, Training
+from attention_audit.models.attention_model import Output
+from attention_audit.models.training import AttentionTask
 from attention_audit.predictions import Given
 
 # Both sides of a Kullback-Leibler divergence are at least this, as in Wiegreffe & Pinter's program.
@@ -28,23 +26,13 @@ class Guided(AttentionTask):
     it takes no part in the fit, and cannot change.
 
     Args:
-        model, task, classes, class_counts, training: of `AttentionTask`.
+        fit: model, task, classes, class_counts and training, as `AttentionTask` has them.
         given: attention, and where it is asked for outputs, of every train and dev instance.
         strength: lambda, of the divergence between the attentions, for each instance.
     """
 
-    def __init__(
-        self,
-        model: AttentionModel,
-        task: Task,
-        classes: int,
-        class_counts: Sequence[int],
-        training: Training,
-        *,
-        given: Given,
-        strength: NonNegativeFloat,
-    ) -> None:
-        super().__init__(model, task, classes, class_counts, training)
+    def __init__(self, *fit: Any, given: Given, strength: NonNegativeFloat) -> None:
+        super().__init__(*fit)
         self.given = given
         self.strength = strength
 
@@ -66,21 +54,8 @@ class ModelConsistent(Guided):
 
     better: ClassVar[int] = -1
 
-    def __init__(
-        self,
-        model: AttentionModel,
-        task: Task,
-        classes: int,
-        class_counts: Sequence[int],
-        training: Training,
-        *,
-        given: Given,
-        strength: NonNegativeFloat,
-        weighted: bool = False,
-    ) -> None:
-        super().__init__(
-            model, task, classes, class_counts, training, given=given, strength=strength
-        )
+    def __init__(self, *fit: Any, weighted: bool = False, **known: Any) -> None:
+        super().__init__(*fit, **known)
         self.weighted = weighted
 
     def objective(self, output: Output, batch: Batch) -> Float[Tensor, ""]:
