@@ -31,11 +31,20 @@ CONDITION = "no model attends elsewhere and predicts alike"
 OWN = ("permutation", "search")
 CAPTION = (
     "Mean TVD of the output to the base model's, against mean JSD of the attention (nats, at most "
-    "0.693). Permutations and search hold the base model's hidden states fixed: for each instance "
-    "none of them lies above its own frontier, the largest JSD within a TVD. Seeds, the uniform "
-    "model and the adversaries are other models with other hidden states, drawn beside it: the "
-    "frontier does not bound them."
+    "0.693). Permutations and search hold the base model's hidden states fixed{bound}. Seeds, the "
+    "uniform model and the adversaries are other models with other hidden states, drawn beside "
+    "it{beyond}."
 )
+# By the column that says whether there is a frontier, and whether it is a maximum.
+BOUNDS = {
+    "exact_jsd": (
+        ": for each instance none of them lies above its own frontier, the largest JSD within a TVD"
+    ),
+    "found_jsd": (
+        "; the frontier is the largest JSD that was found within a TVD: there may be larger, and "
+        "a permutation may lie above it"
+    ),
+}
 
 
 class ModelAdversary(Diagnostic):
@@ -101,8 +110,12 @@ class ModelAdversary(Diagnostic):
             rows.append(scoring.row(name, scoring.of(other)))
         if "excess" in instances:
             rows.append(_largest("excess", instances["excess"]))
-        more = {"points": self._points(instances, rows), "frontier": self._frontier(instances)}
-        return Diagnosis(instances, rows, self._findings(instances), {**more, "caption": CAPTION})
+        more: dict[str, Any] = {
+            "points": self._points(instances, rows),
+            "frontier": self._frontier(instances),
+        }
+        more["caption"] = _caption(instances)
+        return Diagnosis(instances, rows, self._findings(instances), more)
 
     def summarise(self, instances: Mapping[str, np.ndarray]) -> list[Row]:
         shown = [name for name in instances if name.endswith(("_tvd", "_jsd"))]
@@ -152,6 +165,11 @@ class ModelAdversary(Diagnostic):
                 Finding(CONDITION, f"{name}_jsd", apart.mean, apart.lo, apart.hi, sentence)
             )
         return found
+
+
+def _caption(columns: Iterable[str]) -> str:
+    bound = next((BOUNDS[name] for name in columns if name in BOUNDS), "")
+    return CAPTION.format(bound=bound, beyond=": the frontier does not bound them" if bound else "")
 
 
 def _largest(quantity: str, values: np.ndarray) -> Row:

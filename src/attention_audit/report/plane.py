@@ -19,7 +19,7 @@ KINDS = {
     "uniform": ("uniform attention, trained", "#00798c", "square"),
     "permutation": ("base model: permuted", "#8f5cb8", "triangle-up"),
     "search": ("base model: adversarial search", "#edae49", "triangle-down"),
-    "frontier": ("base model: frontier, the largest JSD within a TVD", "#222222", "stroke"),
+    "frontier": ("base model: frontier of its hidden states", "#222222", "stroke"),
 }
 
 
