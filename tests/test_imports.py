@@ -45,19 +45,20 @@ ALLOWED: dict[str, set[str]] = {
     "signals": set(),
     "trainer": {"signals"},
     "privacy": set(),
+    "spelling": set(),
     "cell": {"corpora", "text", "models", "store", "trainer", "privacy"},
     "callbacks": {"batch", "importance", "counterfactual", "diagnostics", "measures", "store"},
     "schema": set(),
     # Checks settings against the signatures of what will receive them.
-    "configuration": {"models", "text", "schema", "trainer"},
+    "configuration": {"models", "text", "schema", "trainer", "spelling"},
     # Refuses secrets, and shows none.
-    "commandline": {"configuration", "privacy", "signals"},
+    "commandline": {"configuration", "privacy", "signals", "spelling"},
     "tracking": {"store"},
     "terminal": {"published", "store"},
     "audit": {*ENGINE, "configuration", "tracking", "terminal", "trainer", "privacy"},
     "grid": {"audit", "cell", "configuration", "corpora", "privacy", "store"},
     "plan": {"grid", "store"},
-    "report": {"store", "measures", "published"},
+    "report": {"store", "measures", "published", "spelling"},
     "commands": {*ENGINE, "audit", "report", "commandline", "configuration", "schema", "terminal"},
     "__main__": {"commands", "commandline"},
 }
