@@ -125,8 +125,8 @@ def _negative(attention: Attention, rows: Rows) -> Check:
     wrong = rows.faults & NEGATIVE != 0
     if not wrong.any():
         return Check(name, True, "none")
-    number = int((attention.open_weights < 0).sum())
     finite = np.where(np.isfinite(attention.open_weights), attention.open_weights, np.inf)
+    number = int((finite < 0).sum())
     said = partial(_value, attention, finite)
     return Check(name, False, f"{counted(number, 'value')} in {_where(attention, wrong, said)}")
 

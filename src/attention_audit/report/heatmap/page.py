@@ -30,8 +30,8 @@ GUARD = (
 LEFTWARDS = "Tokens stand in their order, the first left and at the top, however they are read."
 UNIT = (
     "Positions count from 0. Entropies are in nats; ln n is that of a uniform row over the n keys "
-    "where attention may go. Without an entropy: rows that are no distribution. Tables say to how many "
-    "decimals the numbers are rounded."
+    "where attention may go. Without an entropy: rows that are no distribution. Tables say to how "
+    "many decimals the numbers are rounded."
 )
 
 

@@ -128,7 +128,7 @@ def _check_shape(weights: Float[np.ndarray, "layers heads query key"], sides: Si
     turned = (keys, queries) == sides.shape
     hint = "; if it is key x query, say axes: key_query" if turned else ""
     expected = f"{sides.shape[0]} x {sides.shape[1]} as there are tokens"
-    raise ValueError(f"weights: found {queries} queries x {keys} keys, expected {expected}{hint}")
+    raise ValueError(f"weights: found {queries} x {keys} (query x key), expected {expected}{hint}")
 
 
 def _names(key: str, value: Any, count: int) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def examine(
     sums = np.where(unknown, np.nan, np.where(finite, inside, 0.0).sum(-1))
     faults = MISSING * missing
     if normalised:
-        faults |= SUM * (np.abs(sums - 1) > TOLERANCE) | NEGATIVE * (inside < 0).any(-1)
+        faults |= SUM * (np.abs(sums - 1) > TOLERANCE) | NEGATIVE * (finite & (inside < 0)).any(-1)
     faults |= ON_MASK * (has_weight(weights) & (states == MASKED)).any(-1)
     faults |= ON_PADDING * (has_weight(weights) & (states == PADDING)).any(-1)
     is_distribution = (faults & (SUM | NEGATIVE) == 0) & ~unknown & normalised
