@@ -479,8 +479,10 @@ class Panel {
 
   choose(label, names, act) {
     if (names.length < 2) return null;
-    const box = element("label", {}, `${label} `);
-    const select = element("select");
+    const id = `choice-${this.number}-${this.find(".controls").childElementCount}`;
+    const box = element("span");
+    box.append(element("label", { for: id }, label), " ");
+    const select = element("select", { id });
     names.forEach((name, n) => select.append(element("option", { value: n }, name)));
     select.addEventListener("change", () => act(Number(select.value)));
     box.append(select);
