@@ -135,7 +135,7 @@ def test_the_toggle_shows_the_mean_and_each_head_on_one_scale(shown, softmax):
     assert "layer 1, head 2" in opened.inner_text(".title")
     assert texts(opened, CELLS)[0] == f"{weights[1, 2, 0, 0]:.4f}"
     show(opened, "Show", "mean of 3 heads")
-    assert "layer 1, head mean of 3" in opened.inner_text(".title")
+    assert "layer 1, head all 3, aggregation mean" in opened.inner_text(".title")
     assert f"{weights[1].mean(0).max():.2f}" in opened.inner_text("figcaption")
 
 

@@ -56,10 +56,10 @@ def test_what_is_stated_is_in_the_title(attention):
 def test_a_stacks_titles_say_what_is_a_mean_and_what_one_head(attention, softmax):
     changes = {"weights": softmax(1, 2, 4, 4), "layer": 7, "head": ["a", "b"], "model": "m"}
     mean, head, _ = next(views(attention(**changes)))
-    assert "layer 7, head mean of 2, aggregation mean of heads a, b, raw or" in mean.title
+    assert "layer 7, head all 2, aggregation mean over heads, raw or" in mean.title
     assert "layer 7, head a, aggregation none, one head, raw or" in head.title
     averaged, _, _ = next(views(attention(aggregation="mean of 9 texts", **changes)))
-    assert "aggregation mean of heads a, b, each given as mean of 9 texts" in averaged.title
+    assert "aggregation mean over heads, each given as mean of 9 texts" in averaged.title
 
 
 def test_a_caption_tells_the_largest_weight_and_the_entropies(attention):

@@ -342,6 +342,7 @@ function listen(panel, svg, marker, numbers, at) {
     marker.setAttribute("y", at.top + query * at.height);
     marker.setAttribute("visibility", "visible");
     readout.textContent = said(numbers, query, key);
+    readout.classList.add("reading");
   };
   svg.addEventListener("pointermove", (event) => {
     const corner = svg.getBoundingClientRect();
@@ -502,6 +503,7 @@ class Panel {
     this.find(".words").textContent = this.level.note;
     this.find(".words").hidden = !this.level.note;
     this.find(".readout").textContent = HINT;
+    this.find(".readout").classList.remove("reading");
     draw(this, numbers);
     this.find(".table .scroll").replaceChildren();
     this.find(".heads").replaceChildren();

@@ -79,7 +79,7 @@ def _panel(attention: Attention, checks: list[Check], named: bool) -> str:
 <div class="controls"></div>
 <p class="note words"></p>
 <figure>
-<p class="note wide" hidden>The figure is wider than the page: it scrolls sideways.</p>
+<p class="note wide" hidden>The figure is wider than its place: it scrolls sideways.</p>
 <div class="scroll drawing"></div>
 <p class="readout" aria-live="polite"></p>
 <figcaption></figcaption>

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from attention_audit.report.heatmap.attention import NOT_STATED, OPEN, Attention
 from attention_audit.report.heatmap.rows import Rows, examine, uniform_entropies
-from attention_audit.report.heatmap.wording import counted, listed, place, visible
+from attention_audit.report.heatmap.wording import counted, place, visible
 
 
 class Maximum(NamedTuple):
@@ -50,7 +50,7 @@ class View:
     def title(self) -> str:
         """Whose weights, from where in the model, made how: whatever is not stated says so."""
         about = self.attention.about
-        head = f"mean of {len(self.attention.heads)}" if self.head is None else self._head
+        head = f"all {len(self.attention.heads)}" if self.head is None else self._head
         parts = {
             "model": about.model,
             "version": about.version,
@@ -74,8 +74,7 @@ class View:
     def _aggregation(self) -> str | None:
         given = self.attention.about.aggregation
         if self.head is None:
-            mean = f"mean of heads {listed(self.attention.heads, most=16)}"
-            return mean if given is None else f"{mean}, each given as {given}"
+            return "mean over heads" if given is None else f"mean over heads, each given as {given}"
         return given if given is not None or len(self.attention.heads) == 1 else "none, one head"
 
     def maxima(self, decimals: int) -> list[Maximum | None]:
