@@ -83,6 +83,14 @@ def test_null_is_a_missing_value(attention):
     assert np.isnan(attention(weights=weights).weights[0, 0, 0, 0])
 
 
+def test_numbers_may_be_numpys(attention):
+    row = [np.float32(0.5), np.float64(0.25), np.int64(0), 0.25]
+    assert attention(weights=[row] * 4).weights[0, 0, 0].tolist() == [0.5, 0.25, 0.0, 0.25]
+    assert attention(weights=np.eye(4, dtype=np.float16)).weights.dtype == np.float64
+    with pytest.raises(ValueError, match=r"^weights: found array\(\[\[ True[^\n]*expected a list"):
+        attention(weights=np.eye(4, dtype=bool))
+
+
 def test_one_text_is_the_keys(attention):
     sides = {"tokens": None, "query_tokens": ["q"], "key_tokens": ["k"], "weights": [[1.0]]}
     assert attention(text="k", **sides).texts == {"key": "k"}

@@ -36,10 +36,10 @@ def _shape(key: str, nested: Any, depth: int = 4) -> tuple[int, ...]:
     if not isinstance(nested, list) or not nested:
         raise ValueError(f"{key}: found {brief(nested)}, expected a list of numbers or of lists")
     kinds = set(map(type, nested))
-    if kinds <= {int, float, type(None)}:
+    if all(map(_is_number, kinds)):
         return (len(nested),)
     if kinds != {list}:
-        other = next(item for item in nested if type(item) not in (int, float, type(None)))
+        other = next(item for item in nested if not _is_number(type(item)))
         raise ValueError(f"{key}: found {brief(other)}, expected numbers (null where one misses)")
     if depth == 1:
         raise ValueError(f"{key}: found more than 4 axes, expected layers x heads x query x key")
@@ -53,9 +53,14 @@ def _shape(key: str, nested: Any, depth: int = 4) -> tuple[int, ...]:
     return (len(nested), *shapes[0])
 
 
+def _is_number(kind: type) -> bool:
+    numbers = (int, float, np.integer, np.floating, type(None))
+    return issubclass(kind, numbers) and kind is not bool
+
+
 def brief(value: Any) -> str:
-    """A value in a message, cut where it is long."""
-    text = ascii(value) if isinstance(value, str) else repr(value)
+    """A value in a message: in one line, and cut where it is long."""
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -216,7 +216,7 @@ def _largest(attention: Attention, cells: Bool[np.ndarray, "query key"]) -> str:
 def _excluded(attention: Attention) -> Check:
     name = "excluded tokens"
     tokens, rule = attention.about.excluded_tokens, attention.about.excluded_rule
-    if tokens is None:
+    if not tokens:
         return Check(name, None, "the input names no excluded tokens")
     shown = listed(map(quoted, tokens))
     for side, drawn in (("query", attention.query), ("key", attention.key)):
