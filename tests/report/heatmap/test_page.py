@@ -70,6 +70,7 @@ def test_nothing_of_the_input_is_markup(paged, changes):
     plain, hostile = Elements(paged()), Elements(paged(**changes))
     assert hostile.names <= plain.names | {"p", "div", "ul", "li"}
     assert len(hostile.scripts) == len(plain.scripts) == 2
+    assert not {"<", ">", "&"} & set(hostile.scripts[0])
     assert not any(name.startswith("on") for _, found in hostile.found for name in found)
 
 
