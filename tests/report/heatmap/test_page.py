@@ -57,6 +57,7 @@ def carried(text: str) -> dict:
     "changes",
     [
         {"tokens": [HOSTILE, "b", "c", "d"]},
+        {"tokens": [HOSTILE, "b", "c", "d"], "weights": [[0.2] * 4] * 4},
         {"model": HOSTILE},
         {"version": HOSTILE},
         {"layer": HOSTILE},
