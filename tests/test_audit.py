@@ -13,6 +13,7 @@ import pytest
 
 from attention_audit import audit, cell, tracking
 from attention_audit.callbacks import Correlation, Permutation
+from attention_audit.cell import fitting
 from attention_audit.store import Cell
 
 Config = dict[str, Any]
@@ -98,7 +99,7 @@ def test_a_failing_analysis_is_seen_and_only_what_is_missing_is_done_again(confi
     assert [a.name for a in found.analyses()] == ["correlation"]
     before = written(found)
     assert not done(chosen)
-    monkeypatch.setattr(cell, "fit", broken)
+    monkeypatch.setattr(fitting, "fit", broken)
     monkeypatch.setattr(Correlation, "analyse", broken)
     assert audit.run(chosen).status().state == "fitted"
     assert not (found.folder / "traceback.txt").exists()

@@ -14,8 +14,8 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.utilities.exceptions import SIGTERMException
 
-from attention_audit import cell as cell_module
 from attention_audit.cell import Place, fit_or_load, locate
+from attention_audit.cell import fitting as cell_module
 from attention_audit.trainer import guarded
 
 Config = dict[str, Any]
@@ -120,7 +120,7 @@ def test_a_fit_killed_just_before_it_was_said_finished_is_kept(config, monkeypat
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(cell_module, "_keep", killed)
+        patch.setattr(cell_module, "keep", killed)
         with pytest.raises(RuntimeError, match="killed"):
             fit(config())
     cell = locate(config()).cell
@@ -238,3 +238,61 @@ def test_sigterm_is_not_success():
     with pytest.raises(SystemExit) as stop, guarded():
         ended()
     assert stop.value.code == 143
+
+
+@pytest.fixture
+def epochs(caplog) -> Callable[[], list[float]]:
+    """What each epoch that was trained until now was chosen by, forgotten when it is told."""
+
+    def told() -> list[float]:
+        lines = [r.getMessage() for r in caplog.records if r.getMessage().startswith("epoch ")]
+        caplog.clear()
+        return [float(line.split()[-1]) for line in lines]
+
+    caplog.set_level("INFO")
+    return told
+
+
+def patient(config: Callable[..., Config], patience: int | None, *overrides: str) -> Config:
+    """Epochs beyond the first ones only add noise, so that the best one is soon over."""
+    harmful = ("training.learning_rate=0.3", "trainer.max_epochs=30", *overrides)
+    auxiliary = None if patience is None else {"patience": patience}
+    return {**config(*harmful), "auxiliary": auxiliary}
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_patience_ends_a_fit_so_many_epochs_after_its_best_one(config, epochs, patience):
+    place = fit(patient(config, patience))
+    trained = epochs()
+    best = place.cell.read_json("manifest")["best_epoch"]
+    assert len(trained) == best + patience < 30
+    assert trained[best - 1] == max(trained)
+
+
+def test_without_patience_a_fit_takes_all_its_epochs(config, epochs):
+    fit(patient(config, None))
+    assert len(epochs()) == 30
+
+
+def test_epochs_that_may_not_be_chosen_are_no_reason_to_stop(config, epochs):
+    place = fit(patient(config, 1, "training.first_epoch=4"))
+    assert len(epochs()) > 4
+    assert place.cell.read_json("manifest")["best_epoch"] > 4
+
+
+def test_a_fit_that_patience_had_ended_does_not_go_on_when_it_was_killed_then(
+    config, epochs, monkeypatch
+):
+    def killed(*_: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cell_module, "keep", killed)
+        with pytest.raises(RuntimeError, match="killed"):
+            fit(patient(config, 2))
+    assert epochs()
+    folder = locate(patient(config, 2)).cell.folder
+    best = torch.load(folder / "best.ckpt", weights_only=True)["state_dict"]
+    place = fit(patient(config, 2))
+    assert epochs() == []
+    assert same(weights(place), best)

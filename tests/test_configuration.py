@@ -74,7 +74,8 @@ def test_the_default_analyses_are_the_papers(composed):
 
 @pytest.mark.parametrize("trainer", options("trainer"))
 def test_analyses_are_those_chosen_whatever_the_trainer(composed, trainer):
-    single = [name for name in options("analysis") if name not in ("none", "paper")]
+    groups = ("none", "paper", "wiegreffe_pinter")
+    single = [name for name in options("analysis") if name not in groups]
     for chosen in ([single[0]], single[1:]):
         config = composed(f"trainer={trainer}", f"analysis=[{','.join(chosen)}]")
         assert set(config["analysis"]) == set(chosen)
@@ -84,7 +85,7 @@ def test_analyses_are_those_chosen_whatever_the_trainer(composed, trainer):
 def test_smoke_shrinks_what_is_chosen_and_nothing_else(composed):
     plain, smoke = composed(), composed("trainer=smoke")
     changed = {key for key in plain if plain[key] != smoke[key]}
-    assert changed == {"trainer", "limits", "budget", "analysis"}
+    assert changed == {"trainer", "limits", "budget", "diagnostics", "analysis"}
     assert smoke["trainer"] | {"max_epochs": 0} == plain["trainer"] | {"max_epochs": 0}
     assert smoke["analysis"]["permutation"]["permutations"] == smoke["budget"]["permutations"]
     assert composed("trainer=smoke", "trainer.max_epochs=7")["trainer"]["max_epochs"] == 7

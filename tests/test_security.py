@@ -22,6 +22,7 @@ import attention_audit
 from attention_audit import audit, cell
 from attention_audit.__main__ import main
 from attention_audit.callbacks import Permutation
+from attention_audit.cell import keeping
 from attention_audit.configuration import check_targets
 from attention_audit.corpora import hub_client
 from attention_audit.corpora.files import Files
@@ -74,19 +75,19 @@ def poison(path: Path, bomb: Bomb, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pickle", "torch"])
-@pytest.mark.parametrize("name", [cell.CHECKPOINT, cell.LAST, cell.BEST])
+@pytest.mark.parametrize("name", [keeping.CHECKPOINT, keeping.LAST, keeping.BEST])
 def test_a_poisoned_checkpoint_is_refused_in_one_line(tmp_path, bomb, kind, name):
     poison(tmp_path / name, bomb, kind)
     with pytest.raises(ValueError, match=rf"{name} is not a whole checkpoint: [^\n]+$"):
-        cell._read(tmp_path / name, "run the cell with force=true")
+        keeping.read(tmp_path / name, "run the cell with force=true")
 
 
 @pytest.mark.parametrize("name", ["checkpoint.ckpt", "last.ckpt", "best.ckpt"])
 def test_no_cell_runs_what_its_folder_was_given(planted, bomb, name):
     found = audit.run(planted(*TINY))
-    if name != cell.CHECKPOINT:
+    if name != keeping.CHECKPOINT:
         found.discard()
-        for path in {cell.BEST, cell.LAST}:
+        for path in {keeping.BEST, keeping.LAST}:
             (found.folder / path).write_bytes(b"")
     poison(found.folder / name, bomb, "torch")
     # It is not what it was: the fit is made again, without a look inside.
@@ -461,4 +462,4 @@ def test_a_cell_found_by_status_keeps_its_lock_in_the_store(tmp_path):
     found = Cell(tmp_path, "sst", "lstm", "dot", 0, "0" * 8)
     with found.lock_if_free() as free:
         assert free
-    assert [path.parent for path in tmp_path.rglob("*.lock")] == [tmp_path / ".locks"]
+    assert {path.parent for path in tmp_path.rglob("*.lock")} == {tmp_path / ".locks"}

@@ -32,12 +32,14 @@ CORPUS = {
 SEARCH = row("eps_max_jsd", 0.6, klass="1", lo=0.5, hi=0.69, n=100, n_undefined=0)
 
 
-def shown(tmp_path: Path, rows, dataset="sst", encoder="lstm", epsilon=0.05) -> str:
+def shown(
+    tmp_path: Path, rows, dataset="sst", encoder="lstm", epsilon=0.05, verdict=(), width=110
+) -> str:
     cell = Store(tmp_path).cell(
         dataset=dataset, encoder=encoder, attention="additive", seed=3, identity={}
     )
     text = io.StringIO()
-    show(cell, rows, CORPUS, epsilon, Console(file=text, width=110))
+    show(cell, rows, CORPUS, epsilon, Console(file=text, width=width), verdict=verdict)
     printed, place = text.getvalue().rsplit("stored in ", 1)
     assert place == f"{cell.folder}\n"
     return printed
@@ -149,3 +151,37 @@ def test_cells_stand_side_by_side(tmp_path):
     compare_cells(cells, Console(file=text, width=160))
     assert line(text.getvalue(), "sst/lstm+dot 1-")[-1] == "0.250"
     assert line(text.getvalue(), "sst/lstm+dot 2-")[-1] == "0.500"
+
+
+def test_a_verdict_is_a_line_for_each_finding_and_a_sentence_below(tmp_path):
+    finding = {"condition": "it is needed", "value": -0.0031, "lo": -0.012, "hi": 0.0061}
+    source = "Wiegreffe & Pinter 2019, Table 2, unverified: quoted from memory"
+    verdict = [
+        {**finding, "quantity": "one", "sentence": "A.", "published": -0.009, "source": source},
+        {**finding, "quantity": "two", "sentence": "B" * 150, "published": None, "source": ""},
+        {
+            **{"condition": "it is the same", "quantity": "three", "sentence": "C [red]."},
+            **{"value": None, "lo": None, "hi": None, "published": None, "source": ""},
+        },
+    ]
+    text = shown(tmp_path, TAU, verdict=verdict, width=130)
+    assert line(text, "1  ") == [
+        "1",
+        "it",
+        "is",
+        "needed",
+        "one",
+        "-0.003",
+        "[-0.012,",
+        "0.006]",
+        "-0.009",
+    ]
+    assert line(text, "2  ") == ["2", "two", "-0.003", "[-0.012,", "0.006]"]
+    assert line(text, "3  ") == ["3", "it", "is", "the", "same", "three", "undefined"]
+    assert f" 2  {'B' * 150}\n" in text  # whole, whatever the width
+    assert " 3  C [red].\n" in text
+    assert text.count(source) == 1
+
+
+def test_without_diagnostics_there_is_no_verdict(tmp_path):
+    assert "what was tested" not in shown(tmp_path, TAU)

@@ -112,3 +112,21 @@ def test_online_without_a_key_is_refused_at_once(tmp_path, monkeypatch):
     ):
         pass
     assert not (cell.folder / "wandb").exists()
+
+
+def test_the_verdict_is_a_table_of_the_run(tmp_path, wandb_records, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cell = finished(tmp_path / "store", 0)
+    lines = [
+        {"condition": "needed", "value": 0.5, "published": None, "sentence": "It was measured."},
+        {"condition": "stable", "value": None, "published": 0.25, "sentence": "<b>so was this</b>"},
+    ]
+    with tracked(OFFLINE, cell, None) as logger:
+        publish(logger, cell, {}, lines)
+    [path] = (cell.folder / "wandb").rglob("*.wandb")
+    said = summary(wandb_records(path))
+    assert said["verdict"]["_type"] == "table-file"
+    [stored] = path.parent.rglob("verdict*.table.json")
+    table = json.loads(stored.read_text())
+    assert table["columns"] == list(lines[0])
+    assert table["data"] == [list(line.values()) for line in lines]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
+from attention_audit.auxiliaries import Auxiliaries, store_predictions
 from attention_audit.cell import Fitted, Place, find_source, fit_or_load, locate
 from attention_audit.configuration import check, check_corpus
 from attention_audit.privacy import discreet, refuse_secrets, saves_tokens, without_secrets
 from attention_audit.store import Cell, Store, now
-from attention_audit.trainer import guarded, make_trainer
+from attention_audit.verdict import verdict, write_verdict
 
 if TYPE_CHECKING:
-    from attention_audit.callbacks import AnalysisCallback
+    from attention_audit.callbacks import StoredAnalysis
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +47,8 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     if config["force"] or not _finished(config, place.cell, analyses):
         with place.cell.lock():
             if config["force"]:
-                place.cell.discard()
+                with place.cell.fit_lock():
+                    place.cell.discard()
             if not _finished(config, place.cell, analyses):
                 _work(config, place, analyses, sweep)
     _report(config, place.cell, analyses, legend=sweep is None)
@@ -70,26 +72,27 @@ def give_up(config: Mapping[str, Any], cell: Cell, reason: str, sweep: str) -> N
     """
     from attention_audit.tracking import note_failure
 
-    with cell.lock():
+    with cell.lock(), cell.fit_lock():
         cell.open(config)
         cell.set_failed(RuntimeError(reason))
         note_failure(config, cell, sweep)
 
 
-def _finished(config: Mapping[str, Any], cell: Cell, analyses: Sequence[AnalysisCallback]) -> bool:
+def _finished(config: Mapping[str, Any], cell: Cell, analyses: Sequence[StoredAnalysis]) -> bool:
     needed = ["metrics.json", *(["tokens.parquet"] if saves_tokens(config) else [])]
-    if cell.damaged() or cell.status().state != "fitted":
+    if cell.damaged() or cell.status().state != "fitted" or cell.role != "grid":
         return False
     if not all((cell.folder / n).exists() for n in needed):
         return False
     return all(analysis.stored.done for analysis in analyses)
 
 
-def _analyses(config: Mapping[str, Any], cell: Cell) -> list[AnalysisCallback]:
+def _analyses(config: Mapping[str, Any], cell: Cell) -> list[StoredAnalysis]:
     analyses = []
     for node in config["analysis"].values():
         # Called here, so that what the constructor refuses is told in its own words.
-        analysis: AnalysisCallback = instantiate(node, _partial_=True, _convert_="all")()
+        analysis: StoredAnalysis = instantiate(node, _partial_=True, _convert_="all")()
+        analysis.accept(config)
         settings = {key: value for key, value in node.items() if key != "_target_"}
         analysis.place(cell, settings, saves_tokens(config))
         analyses.append(analysis)
@@ -99,43 +102,46 @@ def _analyses(config: Mapping[str, Any], cell: Cell) -> list[AnalysisCallback]:
 def _work(
     config: Mapping[str, Any],
     place: Place,
-    analyses: Sequence[AnalysisCallback],
+    analyses: Sequence[StoredAnalysis],
     sweep: str | None,
 ) -> None:
     from attention_audit.tracking import publish, tracked
 
     cell = place.cell
     started = now()
-    cell.open(config)
-    cell.set_running(started)
-    with _failure_kept(cell), _logged(cell), tracked(config, cell, sweep) as logger:
-        fitted = fit_or_load(config, place, logger)
+    with ExitStack() as fitting:
+        fitting.enter_context(cell.fit_lock())
+        cell.open(config)
         cell.set_running(started)
-        with discreet(config["dataset"]["private"]):
-            _analyse(config, cell, fitted, [one for one in analyses if not one.stored.done])
-        publish(logger, cell, {one.name: one.histograms for one in analyses})
-        Store(cell.root).write_summary()
+        with _failure_kept(cell), _logged(cell), tracked(config, cell, sweep) as logger:
+            fitted = fit_or_load(config, place, logger)
+            cell.enter_grid()
+            # Others may need this model as this cell may need theirs.
+            fitting.close()
+            cell.set_running(started)
+            _analyse(config, place, fitted, [one for one in analyses if not one.stored.done])
+            lines = write_verdict(cell)
+            publish(logger, cell, {one.name: one.histograms for one in analyses}, lines)
+            Store(cell.root).write_summary()
     cell.seal()
     # Said last: a cell is finished once its W&B run is, too.
     cell.set_fitted()
 
 
 def _analyse(
-    config: Mapping[str, Any], cell: Cell, fitted: Fitted, pending: Sequence[AnalysisCallback]
+    config: Mapping[str, Any], place: Place, fitted: Fitted, pending: Sequence[StoredAnalysis]
 ) -> None:
-    from attention_audit.callbacks import StorePredictions
+    from attention_audit.callbacks import Diagnostic
 
-    test = fitted.prepared.splits["test"]
-    rows = {row["id"]: row for row in test}
+    auxiliaries = Auxiliaries(config, place, fitted)
+    with discreet(config["dataset"]["private"]):
+        for one in pending:
+            if isinstance(one, Diagnostic):
+                one.prepare(auxiliaries.base, auxiliaries, config)
     names = ", ".join(analysis.name for analysis in pending)
-    _log.info("analysing %d test instances: %s", len(rows), names or "predictions only")
-    predictions = StorePredictions(
-        cell, rows, config["budget"]["resamples"], tokens=saves_tokens(config)
-    )
-    with guarded():
-        make_trainer(config, [predictions, *pending]).test(
-            fitted.task, datamodule=fitted.data, verbose=False
-        )
+    instances = len(fitted.prepared.splits["test"])
+    _log.info("analysing %d test instances: %s", instances, names or "predictions only")
+    store_predictions(config, place.cell, fitted, *pending)
 
 
 @contextmanager
@@ -162,7 +168,7 @@ def _logged(cell: Cell) -> Iterator[None]:
 
 
 def _report(
-    config: Mapping[str, Any], cell: Cell, analyses: Sequence[AnalysisCallback], legend: bool
+    config: Mapping[str, Any], cell: Cell, analyses: Sequence[StoredAnalysis], legend: bool
 ) -> None:
     from attention_audit.terminal import show, stdout
 
@@ -171,4 +177,5 @@ def _report(
         rows += analysis.stored.read_summary()["summary"]
     corpus = cell.read_json("manifest")["corpus"]
     epsilon = config["analysis"].get("adversarial", {}).get("epsilon")
-    show(cell, rows, corpus, epsilon, stdout(), legend)
+    lines = verdict(cell, [analysis.stored for analysis in analyses])
+    show(cell, rows, corpus, epsilon, stdout(), legend, lines)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
 PAD, UNK, SOS, EOS = 0, 1, 2, 3
@@ -81,9 +81,9 @@ class Projection:
 
 
 def words(
-    rows: Float[Tensor, "batch tokens ..."], mask: Bool[Tensor, "batch tokens"]
-) -> list[Float[Tensor, "_ ..."]]:
-    """Each row's values at its words only, on the CPU."""
+    rows: Shaped[Tensor, "batch tokens ..."], mask: Bool[Tensor, "batch tokens"]
+) -> list[Shaped[Tensor, "_ ..."]]:
+    """Each row's values, of any type, at its words only, on the CPU."""
     return [row[kept] for row, kept in zip(rows.cpu(), mask.cpu(), strict=True)]
 
 

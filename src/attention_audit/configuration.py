@@ -47,6 +47,9 @@ ROOT = {
     "dataset.epsilon": Probability,
 }
 
+# Parameters of a model's parts that the program fills in itself.
+SUPPLIED = {"encoder": {"embedding"}, "attention": {"hidden", "query"}}
+
 # Arguments of the Trainer that a cell sets itself, or that would put files elsewhere.
 TRAINER_OURS = {
     *("callbacks", "logger", "plugins", "enable_checkpointing", "enable_progress_bar"),
@@ -62,6 +65,8 @@ ROOMS = {
     "attention": "attention_audit.models",
     "analysis": "attention_audit.callbacks",
     "trainer": "pytorch_lightning.Trainer",
+    "diagnostics.mlp": "attention_audit.models",
+    "diagnostics.uniform": "attention_audit.models",
 }
 
 # What Hydra and the store read beside a constructor's own parameters.
@@ -80,8 +85,8 @@ def check(config: Mapping[str, Any]) -> None:
     from attention_audit.models.training import Training
 
     check_call("training", config["training"], Training)
-    check_call("encoder", config["encoder"], supplied={"embedding"})
-    check_call("attention", config["attention"], supplied={"hidden", "query"})
+    for part, filled_in in SUPPLIED.items():
+        check_call(part, config[part], supplied=filled_in)
     check_call("vectors", config["vectors"])
     trainer = config["trainer"]
     check_names("trainer", trainer, _target("trainer", trainer), supplied=TRAINER_OURS)
@@ -92,6 +97,14 @@ def check(config: Mapping[str, Any]) -> None:
         )
     for name, analysis in config["analysis"].items():
         check_call(f"analysis.{name}", analysis)
+        for part, filled_in in SUPPLIED.items():
+            if isinstance(node := analysis.get(part), Mapping):
+                check_call(f"analysis.{name}.{part}", node, supplied=filled_in)
+    if config.get("auxiliary"):
+        raise ValueError(
+            f"auxiliary: found {config['auxiliary']!r}, expected null: analyses set it, for the "
+            "models that they fit beside the cell's own"
+        )
 
 
 def check_corpus(config: Mapping[str, Any]) -> None:
@@ -160,7 +173,7 @@ def check_targets(config: Mapping[str, Any], trusted: Sequence[str] = ()) -> Non
         ValueError: another `_target_`, or one where none belongs.
     """
     for key, node in _targets(config):
-        room = ROOMS.get(re.sub(r"\[\d+\]$|(?<=^analysis)\.[^.]*$", "", key))
+        room = ROOMS.get(re.sub(r"\[\d+\]$|^analysis\.[^.]*\.|(?<=^analysis)\.[^.]*$", "", key))
         if room is None:
             raise ValueError(f"{key}._target_: found {node['_target_']!r}, expected none there")
         _check_target(key, node, room, trusted)

@@ -44,6 +44,21 @@ class Adversary:
 
 
 @dataclass
+class Diagnostics:
+    """What models are fitted beside a cell's own for the second paper's tests."""
+
+    seeds: int = MISSING
+    lambdas: list[float] = MISSING
+    epochs: int = MISSING
+    patience: int = MISSING
+    weighted: bool = MISSING
+    start: str = MISSING
+    least_jsd: float = MISSING
+    mlp: dict[str, Any] = field(default_factory=dict)
+    uniform: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
 class Trainer:
     """Arguments of the Lightning Trainer; others can be added with `+trainer.<name>=...`."""
 
@@ -94,10 +109,13 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     budget: Budget = field(default_factory=Budget)
     adversary: Adversary = field(default_factory=Adversary)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     seed: int = MISSING
     threads: int = MISSING
     force: bool = MISSING
     save_tokens: bool | None = None
+    # Of a model that is fitted beside a cell's own; its analyses set it.
+    auxiliary: dict[str, Any] | None = None
     store: str = MISSING
     data_dir: str = MISSING
     cache_dir: str = MISSING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from attention_audit.published import Comparison, compare, corpus_statistics, published
+from attention_audit.published import Comparison, compare, published, unlike
 from attention_audit.store import Cell
 
 MEANINGS = {
@@ -51,8 +51,6 @@ COMPARED_LEAST = {
 # Said once, not for each class.
 OVERALL_ONLY = {"jsd_achieved", "search_gap", "search_shortfall"}
 FRONTIER = "frontier_"
-# Our number of rows as a share of the published one; beyond, the corpora are not the same.
-ALIKE = (0.7, 1.4)
 
 
 class Lines(logging.Handler):
@@ -75,6 +73,7 @@ def show(
     epsilon: float | None,
     console: Console,
     legend: bool = True,
+    verdict: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Print a cell's results.
 
@@ -86,9 +85,10 @@ def show(
         epsilon: of the adversarial search, for the comparison with the published one.
         console: where to print; where it is narrow, the columns least needed are left out.
         legend: say what the quantities mean.
+        verdict: the lines of its diagnostics' verdict.
     """
     figures = published(cell.dataset, cell.encoder, cell.attention)
-    other = _other_corpus(cell.dataset, corpus)
+    other = unlike(cell.dataset, corpus)
     known = {
         (c.quantity, c.klass, c.statistic): c
         for c in compare(rows, [] if other else figures, epsilon)
@@ -104,7 +104,35 @@ def show(
             console.print(Text(line))
     if other and (figures or corpus["differs"]):
         console.print(Text(other))
+    if verdict:
+        _show_verdict(verdict, console)
     console.print(Text(f"stored in {cell.folder}"), soft_wrap=True)
+
+
+def _show_verdict(verdict: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """A line for each finding: the condition that was tested, once, the figure and the sentence."""
+    lines, condition = [], ""
+    for number, line in enumerate(verdict, start=1):
+        repeated = line["condition"] == condition
+        condition = line["condition"]
+        published = line["published"]
+        lines.append(
+            {
+                "": str(number),
+                "would have to hold": "" if repeated else condition,
+                "quantity": line["quantity"],
+                "value": _number(line["value"]),
+                "95 % interval": _interval(line),
+                "published": "" if published is None else f"{published:.3f}",
+            }
+        )
+    names = [name for name in lines[0] if any(line[name] for line in lines)]
+    console.print(Text("what was tested of attention as an explanation, and what was measured"))
+    console.print(_table(names, lines))
+    for number, line in enumerate(verdict, start=1):
+        console.print(Text(f"{number:>2}  {line['sentence']}"), soft_wrap=True)
+    for source in dict.fromkeys(line["source"] for line in verdict if line["source"]):
+        console.print(Text(f"published: {source}"))
 
 
 def compare_cells(cells: Iterable[Cell], console: Console) -> None:
@@ -132,18 +160,6 @@ def _title(cell: Cell, corpus: Mapping[str, Any]) -> str:
     )
 
 
-def _other_corpus(dataset: str, corpus: Mapping[str, Any]) -> str | None:
-    """Why the published figures, made on the papers' corpus, say nothing about this run."""
-    if corpus["differs"]:
-        return f"no published figures: {corpus['differs']}"
-    for statistics in corpus_statistics(dataset):
-        for split, sizes in (("train", statistics.train_size), ("test", statistics.test_size)):
-            ours, theirs = corpus["splits"][split]["kept"], sum(sizes)
-            if theirs and not ALIKE[0] <= ours / theirs <= ALIKE[1]:
-                return f"no published figures: their {split} split has {theirs} rows, ours {ours}"
-    return None
-
-
 def _fitting(lines: list[dict[str, str]], console: Console) -> Table:
     """The table of all columns that hold something, or as many as the console has room for."""
     columns = [name for name in COLUMNS if any(line.get(name) for line in lines)]
@@ -160,7 +176,7 @@ def _fitting(lines: list[dict[str, str]], console: Console) -> Table:
 def _table(columns: list[str], lines: list[dict[str, str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        left = name in ("quantity", "class", "cell")
+        left = name in ("quantity", "class", "cell", "would have to hold")
         table.add_column(name, justify="left" if left else "right", no_wrap=True)
     for line in lines:
         table.add_row(*(Text(line.get(name, "")) for name in columns))
@@ -205,12 +221,11 @@ def _cells(
     row = statistics[main]
     classes = corpus["classes"]
     name = classes[int(klass)] if klass.isdigit() and int(klass) < len(classes) else klass
-    lo, hi = row.get("lo"), row.get("hi")
     return {
         "quantity": quantity,
         "class": "" if klass == "overall" else name,
         "value": _number(row["value"]),
-        "95 % interval": "" if lo is None else f"[{_number(lo)}, {_number(hi)}]",
+        "95 % interval": _interval(row),
         "std": _statistic(statistics, "std"),
         "p<=.05": _statistic(statistics, "sig_frac"),
         "n": _count(row),
@@ -231,6 +246,11 @@ def _published(comparison: Comparison | None) -> dict[str, str]:
 def _statistic(statistics: Mapping[str, Mapping[str, Any]], name: str) -> str:
     value = statistics[name]["value"] if name in statistics else None
     return "" if value is None else _number(value)
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    lo, hi = row.get("lo"), row.get("hi")
+    return "" if lo is None else f"[{_number(lo)}, {_number(hi)}]"
 
 
 def _number(value: float | None) -> str:

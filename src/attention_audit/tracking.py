@@ -84,7 +84,10 @@ def _start(config: Mapping[str, Any], cell: Cell, sweep: str | None) -> Run:
 
 
 def publish(
-    logger: WandbLogger | None, cell: Cell, histograms: Mapping[str, Sequence[str]]
+    logger: WandbLogger | None,
+    cell: Cell,
+    histograms: Mapping[str, Sequence[str]],
+    verdict: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Put the whole cell's results into the run's summary.
 
@@ -95,6 +98,7 @@ def publish(
         logger: of `tracked`.
         cell: a finished cell.
         histograms: analysis name -> the instance columns to draw.
+        verdict: the lines of the diagnostics' verdict, which become a table.
     """
     if logger is None:
         return
@@ -117,4 +121,8 @@ def publish(
             if defined.size:
                 counts = np.histogram(defined, bins=HISTOGRAM_BINS)
                 summary[f"{column}/histogram"] = wandb.Histogram(np_histogram=counts)
+    if verdict:
+        columns = list(verdict[0])
+        rows = [[line[column] for column in columns] for line in verdict]
+        summary["verdict"] = wandb.Table(columns=columns, data=rows)
     logger.experiment.summary.update(summary)

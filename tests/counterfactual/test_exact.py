@@ -236,6 +236,33 @@ def test_pairs_looked_at_in_parts_give_the_same(scene, monkeypatch):
         assert torch.equal(found, expected)
 
 
+def test_epsilons_of_each_row_are_those_of_one_row_at_a_time(scene):
+    decode, attention, mask, _, _ = scene(lengths=(6, 1, 9, 0, 3))
+    scores, offset = decode.projection.values[..., 0], torch.linspace(-2, 2, 5).double()
+    epsilons = torch.tensor(
+        [[0.0, 0.3, 0.01], [0.5, 0.0, 1.0], [0.05, 0.05, 0.2], [0.1, 0.0, 1.0], [1.0, 0.4, 1e-4]],
+        dtype=torch.float64,
+    )
+    together = exact_adversary(scores, offset, attention, mask, epsilons)
+    spread = together.attention(attention)
+    for row, own in enumerate(epsilons):
+        one = slice(row, row + 1)
+        alone = exact_adversary(
+            scores[one], offset[one], attention[one], mask[one], [float(x) for x in own]
+        )
+        torch.testing.assert_close(together.jsd[one], alone.jsd, rtol=0, atol=1e-12, equal_nan=True)
+        torch.testing.assert_close(spread[one], alone.attention(attention[one]), rtol=0, atol=1e-12)
+    turned = exact_adversary(scores, offset, attention, mask, epsilons.flip(0))
+    assert not torch.allclose(together.jsd, turned.jsd, equal_nan=True)
+
+
+def test_the_same_epsilons_for_each_row_are_those_for_all(scene):
+    decode, attention, mask, _, _ = scene(lengths=(6, 1, 9))
+    given = decode.projection.values[..., 0], torch.zeros(3), attention, mask
+    every = exact_adversary(*given, torch.tensor([FRONTIER] * 3, dtype=torch.float64))
+    assert torch.equal(every.jsd, exact_adversary(*given, FRONTIER).jsd)
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.1])
 @pytest.mark.parametrize("objective", ["paper", "program"])
 def test_no_search_finds_more(scene, epsilon, objective):

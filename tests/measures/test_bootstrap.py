@@ -14,6 +14,14 @@ def test_the_interval_is_that_of_a_mean():
     assert hi == pytest.approx(values.mean() + half, abs=0.02)
 
 
+def test_the_interval_is_the_middle_of_the_means_of_resamples():
+    values = np.random.default_rng(0).random(30)
+    drawn = np.random.default_rng(3).integers(0, 30, size=(200, 30), dtype=np.int32)
+    expected = np.quantile(values[drawn].mean(1), [0.1, 0.9])
+    found = interval(values, seed=3, resamples=200, confidence=0.8)
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
 def test_the_interval_covers_the_truth_as_often_as_it_says():
     generator = np.random.default_rng(0)
     covered = 0

@@ -53,6 +53,30 @@ def test_kl_and_entropy_equal_scipys(pair):
     assert entropy(p) == pytest.approx(scipy_entropy(p.numpy()), abs=1e-12)
 
 
+@settings(deadline=None)
+@given(two_distributions())
+def test_a_floor_keeps_kl_and_its_gradient_finite(pair):
+    p, q = (side.clone().requires_grad_() for side in pair)
+    found = kl(p, q, floor=1e-10)
+    found.backward()
+    assert 0 <= found <= 10 * math.log(10) + 1e-12
+    assert p.grad.isfinite().all()
+    assert q.grad.isfinite().all()
+    low = zip(p.tolist(), q.tolist(), strict=True)
+    expected = sum(a * math.log(max(a, 1e-10) / max(b, 1e-10)) for a, b in low)
+    assert found.item() == pytest.approx(max(expected, 0), abs=1e-12)
+    if min(*pair[0], *pair[1]) >= 1e-10:
+        assert found == kl(p, q)
+
+
+def test_a_floors_gradient_is_right_at_exact_zeros():
+    p = torch.tensor([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], dtype=torch.float64)
+    q = torch.tensor([[0.3, 0.0, 0.7, 0.0], [0.5, 0.2, 0.0, 0.3]], dtype=torch.float64)
+    sides = p.requires_grad_(), q.requires_grad_()
+    assert torch.autograd.gradcheck(lambda p, q: kl(p, q, floor=1e-3), sides)
+    assert kl(p, q).isinf().all()
+
+
 def test_jsd_of_disjoint_attention_is_ln_2_and_not_its_square_root():
     a, b = torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 0.5, 0.5])
     assert jsd(a, b) == pytest.approx(math.log(2), abs=1e-15)

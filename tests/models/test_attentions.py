@@ -1,11 +1,17 @@
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from attention_audit.batch import Encoding
-from attention_audit.models.attentions import Additive, Dot, Uniform, masked_softmax
+from attention_audit.batch import Batch, Encoding, collate
+from attention_audit.importance import leave_one_out
+from attention_audit.models import AttentionModel, assemble
+from attention_audit.models.attentions import Additive, Dot, Frozen, Uniform, masked_softmax
+from attention_audit.models.encoders import LSTM
+from attention_audit.predictions import Given
 
 
 @st.composite
@@ -97,3 +103,78 @@ def test_uniform_gives_every_word_the_same():
     mask = torch.tensor([[True, True, False], [False, True, False]])
     found = attention.normalise(attention(encoding), mask)
     assert found.tolist() == [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
+
+
+TEXTS = {9: [5, 6, 7, 8], 4: [9], 6: [10, 5, 11], 2: [], 3: [7, 7]}
+WEIGHTS = {9: [0.5, 0.0, 0.5, 0.0], 4: [1.0], 6: [0.0, 0.25, 0.75], 2: [], 3: [0.0, 1.0]}
+
+
+def _frozen(dtype=torch.float64) -> AttentionModel:
+    torch.manual_seed(4)
+    rows = [torch.tensor(row, dtype=torch.float64) for row in WEIGHTS.values()]
+    attention = partial(Frozen, given=Given.of(torch.tensor([*WEIGHTS]), rows))
+    model = assemble(torch.randn(16, 5), partial(LSTM, hidden=3), attention, outputs=2)
+    return model.to(dtype).eval()
+
+
+def _texts(*ids: int) -> Batch:
+    return collate([TEXTS[one] for one in ids], [0] * len(ids), [*ids])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@torch.no_grad()
+def test_frozen_attends_as_it_is_given_and_nowhere_else(dtype):
+    model, batch = _frozen(dtype), _texts(*TEXTS)
+    logits, attention = model(batch)
+    assert attention.dtype == logits.dtype == dtype
+    assert (attention[~batch.mask] == 0).all()
+    for row, instance in enumerate(TEXTS):
+        assert attention[row][batch.mask[row]].tolist() == WEIGHTS[instance]
+
+
+@pytest.mark.parametrize("instance", TEXTS)
+@torch.no_grad()
+def test_frozen_is_the_same_alone_and_beside_longer_texts(instance):
+    model = _frozen()
+    together, alone = _texts(9, 2, 3, 6, 4), _texts(instance)
+    row = together.ids.tolist().index(instance)
+    one, many = model(alone), model(together)
+    torch.testing.assert_close(many.logits[row], one.logits[0], rtol=0, atol=1e-12)
+    width = alone.mask.shape[1]
+    assert torch.equal(many.attention[row, :width], one.attention[0])
+    assert (many.attention[row, width:] == 0).all()
+
+
+@torch.no_grad()
+def test_a_frozen_models_output_is_the_decoders_under_what_was_given():
+    model, batch = _frozen(), _texts(9, 6)
+    hidden = model.encode(batch).hidden
+    for row, instance in enumerate((9, 6)):
+        weights = torch.tensor(WEIGHTS[instance], dtype=torch.float64)
+        context = weights @ hidden[row][batch.mask[row]]
+        expected = model.decoder.output(context)
+        torch.testing.assert_close(model(batch).logits[row], expected, rtol=0, atol=1e-12)
+
+
+def test_a_frozen_attention_learns_nothing():
+    model, batch = _frozen(), _texts(9, 6)
+    assert list(model.attention.parameters()) == []
+    assert not any("attention" in name for name in model.state_dict())
+    (model(batch).logits ** 2).sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in model.encoder.parameters())
+
+
+def test_a_frozen_model_cannot_read_a_text_without_one_of_its_words():
+    model = _frozen()
+    said = "^given attention: instance 3: found 1 words, expected 2: weights are of whole texts"
+    with pytest.raises(ValueError, match=said):
+        leave_one_out(model, _texts(3))
+    without_weight = leave_one_out(model, _texts(9), frozen=True)[0, 1:5]
+    assert without_weight[1] == without_weight[3] == 0
+    assert without_weight[0] > 0
+
+
+@torch.no_grad()
+def test_a_frozen_model_refuses_a_text_that_it_was_not_given():
+    with pytest.raises(ValueError, match="nothing is there for instance 5"):
+        _frozen()(collate([[4]], [0], [5]))

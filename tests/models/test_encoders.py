@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -5,9 +7,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_audit.models import assemble
-from attention_audit.models.attentions import Additive
-from attention_audit.models.encoders import CNN, LSTM, Average
+from attention_audit.batch import Batch, collate
+from attention_audit.importance import leave_one_out
+from attention_audit.models import AttentionModel, assemble
+from attention_audit.models.attentions import Additive, Dot, Uniform
+from attention_audit.models.encoders import CNN, LSTM, Average, Summarised
 
 LENGTHS = torch.tensor([4, 2, 7, 3])
 
@@ -109,3 +113,79 @@ def test_an_encoder_that_is_not_as_wide_as_it_says_is_refused():
 
     with pytest.raises(ValueError, match="its width is 5, its hidden states are 6 wide"):
         assemble(torch.randn(9, 4), wrong, Additive, outputs=2)
+
+
+PLAIN = {
+    "lstm": partial(LSTM, hidden=3),
+    "cnn": partial(CNN, filters=2, kernels=(1, 3)),
+    "average": partial(Average, hidden=6),
+}
+
+
+def _plain(encoder, attention=Additive, outputs=3, query=False) -> AttentionModel:
+    torch.manual_seed(6)
+    vectors = 3 * torch.randn(16, 5)
+    model = assemble(
+        vectors, partial(Summarised, of=PLAIN[encoder]), attention, outputs, query=query
+    )
+    return model.double().eval()
+
+
+def _read(*texts) -> Batch:
+    questions = [[4 + row] for row in range(len(texts))]
+    return collate([*texts], [0] * len(texts), list(range(len(texts))), questions)
+
+
+@pytest.mark.parametrize("attention", [Additive, Dot, Uniform])
+@pytest.mark.parametrize("encoder", PLAIN)
+@torch.no_grad()
+def test_a_summarised_models_output_is_the_decoders_on_the_summary(encoder, attention):
+    model, batch = _plain(encoder, attention), _read([5, 6, 7, 8], [9], [10, 5, 11])
+    _, summary = model.encoder.of(model.embed(batch), batch.lengths)
+    assert model.encoder.width == model.encoder.of.width == summary.shape[1]
+    expected = model.decoder.output(summary)
+    torch.testing.assert_close(model(batch).logits, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("encoder", PLAIN)
+@torch.no_grad()
+def test_whatever_attention_says_the_decoder_gets_the_summary(encoder):
+    model, batch = _plain(encoder), _read([5, 6, 7, 8], [9, 10])
+    encoding = model.encode(batch)
+    scores = 5 * torch.randn(7, *batch.mask.shape, dtype=torch.float64)
+    weights = torch.stack([model.attention.normalise(one, batch.mask) for one in scores], 1)
+    assert (weights.std(1)[batch.mask] > 0.01).all(), "the test needs attentions that differ"
+    logits = model.decode(model.project(encoding), weights)
+    expected = model(batch).logits[:, None].expand_as(logits)
+    torch.testing.assert_close(logits, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("encoder", PLAIN)
+@torch.no_grad()
+def test_a_summary_is_the_same_alone_and_beside_longer_texts(encoder):
+    model, texts = _plain(encoder), [[5, 6, 7, 8, 9, 10], [9], [10, 5, 11]]
+    together = model(_read(*texts)).logits
+    for row, text in enumerate(texts):
+        alone = model(_read(text)).logits[0]
+        torch.testing.assert_close(together[row], alone, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("encoder", PLAIN)
+@torch.no_grad()
+def test_a_summarised_model_with_a_question_asks_by_its_summary(encoder):
+    model, batch = _plain(encoder, query=True), _read([5, 6, 7], [9])
+    _, passage = model.encoder.of(model.embed(batch), batch.lengths)
+    embedded = model.query_embedding(batch.query_tokens)
+    _, question = model.query_encoder.of(embedded, batch.query_lengths)
+    joined = model.decoder.passage(passage) + model.decoder.query(question)
+    expected = model.decoder.output(torch.tanh(joined))
+    torch.testing.assert_close(model(batch).logits, expected, rtol=0, atol=1e-12)
+
+
+def test_without_a_word_a_summarised_model_reads_the_text_again():
+    model, batch = _plain("lstm"), _read([5, 6, 7])
+    found = leave_one_out(model, batch)[0, 1:4]
+    whole = model(batch).logits.softmax(-1)
+    shorter = model(_read([6, 7], [5, 7], [5, 6])).logits.softmax(-1)
+    expected = (shorter - whole).abs().sum(1) / 2
+    torch.testing.assert_close(found, expected.detach(), rtol=0, atol=1e-10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from importlib.resources import files
 
 import pytest
@@ -129,6 +130,47 @@ def test_second_paper_is_marked_unverified():
         "base_lstm",
         "adversary",
     }
+
+
+SETTINGS = {
+    "2_uniform": ["base", "uniform"],
+    "3_guided_mlp": ["uniform", "trained_mlp", "base_lstm", "adversary"],
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "setting"), [(table, name) for table, names in SETTINGS.items() for name in names]
+)
+def test_a_table_and_a_setting_name_one_figure(table, setting):
+    [figure] = wiegreffe_pinter("sst", table, setting)
+    assert figure in wiegreffe_pinter("sst")
+    assert figure.setting == setting
+    assert figure.source == f"Wiegreffe & Pinter 2019, Table {table[0]}"
+
+
+def test_uniform_is_another_model_in_each_table():
+    assert [f.value for f in wiegreffe_pinter("sst", setting="uniform")] == [0.822, 0.812]
+    assert [f.value for f in wiegreffe_pinter("sst", "2_uniform", "uniform")] == [0.822]
+    assert [f.value for f in wiegreffe_pinter("sst", "3_guided_mlp", "uniform")] == [0.812]
+
+
+def test_a_table_has_its_settings_and_a_corpus_may_lack_it():
+    for table, settings in SETTINGS.items():
+        assert [f.setting for f in wiegreffe_pinter("imdb", table)] == settings
+    assert len(wiegreffe_pinter("20news", "2_uniform")) == 2
+    assert wiegreffe_pinter("20news", "3_guided_mlp") == []
+
+
+@pytest.mark.parametrize(
+    ("table", "setting", "said"),
+    [
+        ("2", None, "no table '2'; expected one of ['2_uniform', '3_guided_mlp']"),
+        ("2_uniform", "adversary", "no setting 'adversary'; expected one of ['base', 'uniform']"),
+    ],
+)
+def test_a_name_that_the_paper_lacks_is_not_mistaken_for_a_gap(table, setting, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        wiegreffe_pinter("sst", table, setting)
 
 
 def test_corpus_statistics_of_paper_and_program():

@@ -12,7 +12,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from torch import Tensor
 
 from attention_audit.batch import Batch
-from attention_audit.callbacks.analysis import AnalysisCallback, Part, Row, decoder, mean_rows
+from attention_audit.callbacks.analysis import AnalysisCallback, Part, decoder
+from attention_audit.callbacks.stored import Row, mean_rows
 from attention_audit.counterfactual import Optimum, Search, adversarial_search, optimum
 
 Distance = Annotated[float, Field(ge=0, le=1)]

@@ -10,7 +10,8 @@ import torch
 from pydantic import NonNegativeInt, PositiveInt
 
 from attention_audit.batch import Batch
-from attention_audit.callbacks.analysis import AnalysisCallback, Part, Row, mean_rows
+from attention_audit.callbacks.analysis import AnalysisCallback, Part
+from attention_audit.callbacks.stored import Row, mean_rows
 from attention_audit.importance import gradient, leave_one_out, random
 from attention_audit.measures import interval, kendall_tau, level, sig_frac
 

@@ -10,7 +10,8 @@ import torch
 from pydantic import NonNegativeInt, PositiveInt
 
 from attention_audit.batch import Batch
-from attention_audit.callbacks.analysis import AnalysisCallback, Part, Row, decoder, mean_rows
+from attention_audit.callbacks.analysis import AnalysisCallback, Part, decoder
+from attention_audit.callbacks.stored import Row, mean_rows
 from attention_audit.counterfactual import permutation
 
 

@@ -57,7 +57,7 @@ def exact_adversary(
     offset: Float[Tensor, " batch"],
     attention: Float[Tensor, "batch tokens"],
     mask: Bool[Tensor, "batch tokens"],
-    epsilons: Sequence[float],
+    epsilons: Sequence[float] | Float[Tensor, "batch epsilons"],
 ) -> Sparse:
     """Maximise JSD(., attention) over all distributions on the mask with TVD <= epsilon.
 
@@ -70,15 +70,16 @@ def exact_adversary(
         offset: what the logit has besides: the bias.
         attention: the original distributions; 0 off the mask.
         mask: where attention may go.
-        epsilons: the frontier's values of epsilon, in [0, 1].
+        epsilons: the frontier's values of epsilon, in [0, 1]; for all rows, or for each.
     """
     attention = normalised(attention, mask)
     scores = torch.where(mask, scores.double(), 0.0)
     logit = (attention * scores).sum(1) + offset.double()
     words = _sorted(scores, attention, mask)
-    low, high = _interval(logit, offset.double(), epsilons)
+    limits = torch.as_tensor(epsilons, dtype=torch.float64).to(logit)
+    low, high = _interval(logit, offset.double(), limits + FEASIBLE_SLACK)
     ones, twos = _one_token(words, low, high), _two_tokens(words, torch.cat([low, high], 1))
-    count = len(epsilons)
+    count = limits.shape[-1]
     every = [ones, _Found(*(t[:, :count] for t in twos)), _Found(*(t[:, count:] for t in twos))]
     found = _cheapest(every)
     places = torch.stack([found.first, found.second], -1)
@@ -89,9 +90,8 @@ def exact_adversary(
     return Sparse(jsd, support, weights * defined[..., None])
 
 
-def _interval(logit: Tensor, offset: Tensor, epsilons: Sequence[float]) -> tuple[Tensor, Tensor]:
-    """lo and hi [B, E] of s . a; infinite where the output has no room to move out of epsilon."""
-    limit = torch.tensor(epsilons, dtype=logit.dtype, device=logit.device) + FEASIBLE_SLACK
+def _interval(logit: Tensor, offset: Tensor, limit: Tensor) -> tuple[Tensor, Tensor]:
+    """lo and hi [B, E] of s . a; infinite where the output has no room to move out of the limit."""
     p, q = torch.sigmoid(logit)[:, None], torch.sigmoid(-logit)[:, None]
     low = (p - limit).clamp(min=0).log() - (q + limit).log()
     high = (p + limit).log() - (q - limit).clamp(min=0).log()

@@ -20,11 +20,12 @@ Decode = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Permuted:
-    """Outputs under each of K permutations, their TVD to the original, and its median per row.
+    """Each of K permutations, the outputs under them, their TVD to the original, and its median.
 
     `delta` and `median` lie in [0, 1] and are NaN for a row without any word.
     """
 
+    attention: Float[Tensor, "batch permutations tokens"]
     outputs: Float[Tensor, "batch permutations classes"]
     delta: Float[Tensor, "batch permutations"]
     median: Float[Tensor, " batch"]
@@ -56,7 +57,7 @@ def permutation(
     original = decode(attention[:, None])
     outputs = decode(permuted)
     delta = tvd(outputs, original).masked_fill(~mask.any(1, keepdim=True), torch.nan)
-    return Permuted(outputs, delta, delta.quantile(0.5, dim=1))
+    return Permuted(permuted, outputs, delta, delta.quantile(0.5, dim=1))
 
 
 def draw_permutations(

@@ -9,8 +9,17 @@ from attention_audit.measures.bootstrap import (
 from attention_audit.measures.divergence import entropy, jsd, kl, tvd
 from attention_audit.measures.kendall import Tau, kendall_tau, level, sig_frac
 from attention_audit.measures.probability import probabilities
+from attention_audit.measures.scores import (
+    Metric,
+    Scored,
+    score,
+    score_difference,
+    score_interval,
+)
 
 __all__ = [
+    "Metric",
+    "Scored",
     "Summary",
     "Tau",
     "entropy",
@@ -20,6 +29,9 @@ __all__ = [
     "kl",
     "level",
     "probabilities",
+    "score",
+    "score_difference",
+    "score_interval",
     "sig_frac",
     "summarise",
     "summarise_difference",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 _INDICES_AT_ONCE = 2_000_000
 
@@ -76,20 +77,37 @@ def interval(
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of the mean over instances; NaN excluded, seeded.
 
-    Resamples are drawn a block at a time, so that memory does not grow with the instances.
-    Returns (NaN, NaN) when no value is defined.
+    Memory does not grow with instances x resamples. Returns (NaN, NaN) when no value is defined.
     """
     defined = values[~np.isnan(values)].astype(np.float64)
-    n = len(defined)
-    if not n:
+    if not len(defined):
         return float("nan"), float("nan")
+    means = [defined[drawn].mean(1) for drawn in draw(len(defined), resamples, seed)]
+    return percentiles(np.concatenate(means), confidence)
+
+
+def draw(instances: int, resamples: int, seed: int) -> Iterator[Int[np.ndarray, "block instances"]]:
+    """Indices of `resamples` resamples with replacement, a block at a time, from the seed alone.
+
+    A block holds 2,000,000 indices at most, or one resample. `instances` must be at least 1.
+    """
     generator = np.random.default_rng(seed)
-    block = max(1, _INDICES_AT_ONCE // n)
-    means = np.empty(resamples)
+    block = max(1, _INDICES_AT_ONCE // instances)
     for start in range(0, resamples, block):
-        stop = min(start + block, resamples)
-        drawn = generator.integers(0, n, size=(stop - start, n), dtype=np.int32)
-        means[start:stop] = defined[drawn].mean(1)
+        rows = min(block, resamples - start)
+        yield generator.integers(0, instances, size=(rows, instances), dtype=np.int32)
+
+
+def percentiles(
+    statistics: Float[np.ndarray, " resamples"], confidence: float
+) -> tuple[float, float]:
+    """The middle `confidence` of a statistic over resamples; undefined ones (NaN) are left out.
+
+    Returns (NaN, NaN) when none is defined.
+    """
+    defined = statistics[~np.isnan(statistics)]
+    if not len(defined):
+        return float("nan"), float("nan")
     tail = (1 - confidence) / 2
-    lo, hi = np.quantile(means, [tail, 1 - tail])
+    lo, hi = np.quantile(defined, [tail, 1 - tail])
     return float(lo), float(hi)

@@ -18,16 +18,25 @@ def tvd(p: Float[Tensor, "... classes"], q: Float[Tensor, "... classes"]) -> Flo
     return 0.5 * (p.double() - q.double()).abs().sum(-1)
 
 
-def kl(p: Float[Tensor, "... tokens"], q: Float[Tensor, "... tokens"]) -> Float[Tensor, " ..."]:
+def kl(
+    p: Float[Tensor, "... tokens"], q: Float[Tensor, "... tokens"], floor: float = 0.0
+) -> Float[Tensor, " ..."]:
     """Kullback-Leibler divergence sum_t p_t ln(p_t / q_t) in nats, in [0, inf]; 0 log 0 = 0.
+
+    With a `floor` above 0, both sides of the ratio are at least that: the divergence, and its
+    gradient, stay finite where a weight is exactly 0 (1e-10: Wiegreffe & Pinter 2019, whose
+    adversary is trained on it).
 
     >>> round(kl(torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.5])).item(), 4)
     0.6931
     >>> kl(torch.tensor([0.5, 0.5]), torch.tensor([1.0, 0.0])).item()
     inf
+    >>> round(kl(torch.tensor([0.5, 0.5]), torch.tensor([1.0, 0.0]), floor=1e-10).item(), 4)
+    10.8198
     """
     p, q = p.double(), q.double()
-    ratio = torch.where(p > 0, p / q, 1.0)
+    above, below = p.clamp(min=floor), q.clamp(min=floor)
+    ratio = torch.where(above > 0, above / below, 1.0)
     return torch.xlogy(p, ratio).sum(-1).clamp(min=0)
 
 

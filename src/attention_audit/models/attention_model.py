@@ -9,11 +9,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from attention_audit.batch import PAD, Batch, Encoding, Projection
+from attention_audit.batch import PAD, Batch, Encoding, Projection, words
+from attention_audit.measures import probabilities
 from attention_audit.models.attentions import Attention
 from attention_audit.models.decoders import Classification, Decoder, WithQuery
 from attention_audit.models.deletions import Reading
 from attention_audit.models.encoders import Encoder
+from attention_audit.predictions import Given, Predictions
 
 
 class Output(NamedTuple):
@@ -124,6 +126,24 @@ class AttentionModel(nn.Module):
             _as_new(self.encoder, "without_each", "forward")
             and _as_new(self.attention, "scoring", "forward", "normalise")
             and _as_new(self.decoder, "weight", "project")
+        )
+
+    def predict(self, batch: Batch, given: Given | None = None) -> Predictions:
+        """What the model says of the batch, on the CPU; with `given` attention, not its own."""
+        encoding = self.encode(batch)
+        attention = (
+            self.attend(encoding)
+            if given is None
+            else given.attention(batch.ids, batch.mask).to(encoding.hidden)
+        )
+        projection = self.project(encoding)
+        linear = self.decoder.linear
+        return Predictions(
+            ids=batch.ids.cpu(),
+            labels=batch.labels.cpu(),
+            probabilities=probabilities(self.decode(projection, attention)).cpu(),
+            attention=words(attention, batch.mask),
+            token_logits=words(projection.values, batch.mask) if linear else None,
         )
 
     def forward(self, batch: Batch) -> Output:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from attention_audit.batch import Encoding
 from attention_audit.models.deletions import Scoring, times
+from attention_audit.predictions import Given
 
 
 def masked_softmax(
@@ -116,3 +117,23 @@ class Uniform(Attention):
 
     def scoring(self, query: Float[Tensor, "batch query"] | None) -> Scoring:
         return Scoring(lambda hidden, columns: hidden[..., :0], lambda energy: energy.sum(-1))
+
+
+class Frozen(Attention):
+    """Weights that were given for each instance, found by its id; nothing is learned.
+
+    They are of whole texts: a text without one of its words has none.
+    """
+
+    def __init__(self, hidden: PositiveInt, query: PositiveInt | None, given: Given) -> None:
+        super().__init__()
+        self.given = given
+
+    def forward(self, encoding: Encoding) -> Float[Tensor, "batch tokens"]:
+        return self.given.attention(encoding.ids, encoding.mask).to(encoding.hidden)
+
+    def normalise(
+        self, scores: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens"]:
+        """The weights as they were given, which sum to 1 over the mask."""
+        return scores.masked_fill(~mask, 0)

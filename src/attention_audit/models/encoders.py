@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, cast
 
 import torch
@@ -184,6 +184,28 @@ class Average(Encoder):
         """The other words' states stay as they are."""
         hidden, _ = self(embedded, lengths)
         return Told(hidden, reading.each(hidden).beyond(0))
+
+
+class Summarised(Encoder):
+    """Every position holds the summary of another encoder: whatever attention does, it gets that.
+
+    With it a model is the plain encoder without attention: for an LSTM, its last states.
+
+    Args:
+        embedding: width of the embedded tokens.
+        of: constructor of the other encoder.
+    """
+
+    def __init__(self, embedding: PositiveInt, of: Callable[..., Encoder]) -> None:
+        super().__init__()
+        self.of = of(embedding=embedding)
+        self.width = self.of.width
+
+    def forward(
+        self, embedded: Float[Tensor, "batch tokens embedding"], lengths: Int[Tensor, " batch"]
+    ) -> tuple[Float[Tensor, "batch tokens hidden"], Float[Tensor, "batch hidden"]]:
+        _, summary = self.of(embedded, lengths)
+        return summary[:, None].expand(-1, embedded.shape[1], -1), summary
 
 
 def _real(embedded: Tensor, lengths: Tensor) -> Tensor:

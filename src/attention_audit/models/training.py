@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import pytorch_lightning as pl
 import torch
@@ -16,10 +16,11 @@ from torch import Tensor
 from torch.nn import functional as F
 from torchmetrics import MeanMetric
 
-from attention_audit.batch import Batch, words
+from attention_audit.batch import Batch
 from attention_audit.measures import probabilities
-from attention_audit.models.attention_model import AttentionModel
+from attention_audit.models.attention_model import AttentionModel, Output
 from attention_audit.models.scores import Score, Scores, Task
+from attention_audit.predictions import Predictions
 
 SELECTION = "dev/selection"
 
@@ -47,34 +48,6 @@ class Training:
     first_epoch: NonNegativeInt = 0
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """A model's predictions, one row an instance, in the order they were made, on the CPU.
-
-    `attention` and `token_logits` hold, for each instance, only the positions of its words.
-    `token_logits` [words, O] is each word's value under a linear decoder, so that the logits are
-    attention @ token_logits + bias; None where the decoder is not linear.
-    """
-
-    ids: Int[Tensor, " instances"]
-    labels: Int[Tensor, " instances"]
-    probabilities: Float[Tensor, "instances classes"]
-    attention: list[Tensor]
-    token_logits: list[Tensor] | None
-
-    @staticmethod
-    def joined(parts: Sequence[Predictions]) -> Predictions:
-        """One batch's predictions after another's."""
-        logits = [part.token_logits for part in parts if part.token_logits is not None]
-        return Predictions(
-            ids=torch.cat([part.ids for part in parts]),
-            labels=torch.cat([part.labels for part in parts]),
-            probabilities=torch.cat([part.probabilities for part in parts]),
-            attention=[row for part in parts for row in part.attention],
-            token_logits=[row for rows in logits for row in rows] if logits else None,
-        )
-
-
 class AttentionTask(pl.LightningModule):
     """Fits an `AttentionModel` and predicts with it; the best epoch is chosen on the dev split.
 
@@ -85,6 +58,9 @@ class AttentionTask(pl.LightningModule):
         class_counts: training instances of each class; only used for classification.
         training: loss and optimiser.
     """
+
+    # Of what epochs are chosen by the largest is the best; -1: the smallest.
+    better: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -126,8 +102,12 @@ class AttentionTask(pl.LightningModule):
             )
         return F.cross_entropy(logits, labels, weight=self.class_weights, reduction=reduction)
 
+    def objective(self, output: Output, batch: Batch) -> Float[Tensor, ""]:
+        """What a fit makes small: the loss, unless a subclass says else."""
+        return self.loss(output.logits, batch.labels)
+
     def training_step(self, batch: Batch) -> Tensor:
-        loss = self.loss(self.model(batch).logits, batch.labels)
+        loss = self.objective(self.model(batch), batch)
         self._add(self.train_loss, loss.detach(), batch)
         return loss
 
@@ -135,14 +115,14 @@ class AttentionTask(pl.LightningModule):
         self.log("train/loss", self.train_loss)
 
     def validation_step(self, batch: Batch) -> None:
-        logits = self.model(batch).logits
-        if not logits.isfinite().all():
+        output = self.model(batch)
+        if not output.logits.isfinite().all():
             raise ValueError(
                 f"training diverged: after epoch {self.current_epoch + 1} the model's outputs are "
                 f"not finite; lower training.learning_rate ({self.training_settings.learning_rate})"
             )
-        self.scores.update(probabilities(logits), batch.labels)
-        self._add(self.dev_loss, self.loss(logits, batch.labels), batch)
+        self.scores.update(probabilities(output.logits), batch.labels)
+        self._add(self.dev_loss, self.objective(output, batch), batch)
 
     def _add(self, mean: MeanMetric, loss: Tensor, batch: Batch) -> None:
         """To the epoch's mean per instance; `self.log` at each step would cost more than this."""
@@ -153,41 +133,30 @@ class AttentionTask(pl.LightningModule):
         self.scores.reset()
 
     def on_validation_epoch_end(self) -> None:
-        found = {score.quantity: score.value for score in self.scores.compute()}
-        chosen = found[self.scores.selection]
+        name, value = self.selection()
         last = (self.trainer.max_epochs or 1) - 1
         eligible = self.current_epoch >= min(self.training_settings.first_epoch, last)
         self.log("dev/loss", self.dev_loss)
-        self.log(f"dev/{self.scores.selection}", chosen, prog_bar=True)
-        self.log(SELECTION, chosen if eligible else -math.inf)
+        if name != "loss":
+            self.log(f"dev/{name}", value, prog_bar=True)
+        self.log(SELECTION, self.better * value if eligible else -math.inf)
         _log.info(
-            "epoch %d/%d: dev %s %.4f",
-            self.current_epoch + 1,
-            self.trainer.max_epochs,
-            self.scores.selection,
-            chosen,
+            "epoch %d/%d: dev %s %.4f", self.current_epoch + 1, self.trainer.max_epochs, name, value
         )
+
+    def selection(self) -> tuple[str, float]:
+        """Name and value of what epochs are chosen by on the dev split: the largest score."""
+        found = {score.quantity: score.value for score in self.scores.compute()}
+        return self.scores.selection, found[self.scores.selection]
 
     def on_test_epoch_start(self) -> None:
         self.scores.reset()
         self._predicted.clear()
 
     def test_step(self, batch: Batch) -> None:
-        encoding = self.model.encode(batch)
-        attention = self.model.attend(encoding)
-        projection = self.model.project(encoding)
-        probability = probabilities(self.model.decode(projection, attention))
-        self.scores.update(probability, batch.labels)
-        linear = self.model.decoder.linear
-        self._predicted.append(
-            Predictions(
-                ids=batch.ids.cpu(),
-                labels=batch.labels.cpu(),
-                probabilities=probability.cpu(),
-                attention=words(attention, batch.mask),
-                token_logits=words(projection.values, batch.mask) if linear else None,
-            )
-        )
+        found = self.model.predict(batch)
+        self.scores.update(found.probabilities.to(self.device), found.labels.to(self.device))
+        self._predicted.append(found)
 
     def test_scores(self) -> list[Score]:
         """Scores of the last test run."""

@@ -14,6 +14,7 @@ from attention_audit.published.figures import (
     table2,
     wiegreffe_pinter,
 )
+from attention_audit.published.likeness import unlike
 
 __all__ = [
     "Comparison",
@@ -24,5 +25,6 @@ __all__ = [
     "published",
     "table1",
     "table2",
+    "unlike",
     "wiegreffe_pinter",
 ]

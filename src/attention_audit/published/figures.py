@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Literal, TypeAlias
 
 RESULT_FILES = "Jain & Wallace 2019, authors' result files"
 PAPER = "Jain & Wallace 2019"
 SECOND_PAPER = "Wiegreffe & Pinter 2019"
 HISTOGRAM_NOTE = "recovered from a 40-bin histogram, +-0.01; search at eps 0.05"
+SecondTable: TypeAlias = Literal["2_uniform", "3_guided_mlp"]
 SEARCH_EPSILON = 0.05
 QUESTION_ANSWERING = frozenset({"cnn", "babi_1", "babi_2", "babi_3"})
 
@@ -22,8 +25,8 @@ class PublishedFigure:
     `quantity`, `klass` and `statistic` are the names that our own summary rows use. `klass` is
     the predicted class for taus and `eps_max_jsd`, the true class for `f1` and `support`, or
     `overall`. `epsilon` is the TVD bound of an `eps_max_jsd`, None elsewhere. `setting` names
-    the second paper's model variant (base, uniform, ...). `verified` is False for figures quoted
-    from memory: show them as indicative only.
+    the second paper's model variant (base, uniform, ...), `source` its table. `verified` is False
+    for figures quoted from memory: show them as indicative only.
     """
 
     quantity: str
@@ -91,10 +94,18 @@ def table1(dataset: str) -> PublishedFigure | None:
     return None
 
 
-def wiegreffe_pinter(dataset: str) -> list[PublishedFigure]:
-    """The F1 scores of Tables 2 and 3 of Wiegreffe & Pinter 2019, by `setting`.
+def wiegreffe_pinter(
+    dataset: str, table: SecondTable | None = None, setting: str | None = None
+) -> list[PublishedFigure]:
+    """The F1 scores of Tables 2 and 3 of Wiegreffe & Pinter 2019; [] where they have none.
 
-    Every figure has `verified=False`: they are quoted from memory and only indicative.
+    Table 2 (`2_uniform`) has the LSTM, with learned attention (`base`) and with `uniform` weights.
+    Table 3 (`3_guided_mlp`) has the context-free model with four sorts of weights: `uniform`,
+    learned by itself (`trained_mlp`), the LSTM's (`base_lstm`) and those of its `adversary`. A
+    `table` and a `setting` name one figure: without the table, `uniform` would be two.
+
+    Every figure has `verified=False`: they are quoted from memory and only indicative. Raises
+    ValueError for a table or a setting that the paper does not have.
     """
     return [
         PublishedFigure(
@@ -107,7 +118,9 @@ def wiegreffe_pinter(dataset: str) -> list[PublishedFigure]:
             setting=row["setting"],
             verified=False,
         )
-        for row in _rows("wiegreffe_pinter.csv")
+        for row in _chosen(
+            _chosen(_rows("wiegreffe_pinter.csv"), "table", table), "setting", setting
+        )
         if row["dataset"] == dataset and row["value"]
     ]
 
@@ -130,6 +143,16 @@ def corpus_statistics(dataset: str) -> list[CorpusStatistics]:
 def _rows(name: str) -> tuple[dict[str, str], ...]:
     text = files("attention_audit.published").joinpath(name).read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
+
+
+def _chosen(
+    rows: Sequence[dict[str, str]], column: str, value: str | None
+) -> Sequence[dict[str, str]]:
+    """The rows that have `value` in `column`; all for None."""
+    there = sorted({row[column] for row in rows})
+    if value is not None and value not in there:
+        raise ValueError(f"{SECOND_PAPER}: found no {column} {value!r}; expected one of {there}")
+    return [row for row in rows if value in (None, row[column])]
 
 
 def _grid_figure(row: dict[str, str]) -> PublishedFigure:

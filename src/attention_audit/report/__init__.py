@@ -1,1 +1,1 @@
-"""What is shown of results: reads files and the store, never a model."""
+"""What people see of the store: charts and pages. It reads, and defines no statistic of its own."""

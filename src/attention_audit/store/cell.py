@@ -102,6 +102,13 @@ class Cell:
         """`grid`, or what an auxiliary fit serves (`role` in `manifest.json`)."""
         return str(self._manifest.get("role", "grid"))
 
+    def enter_grid(self) -> None:
+        """Count a fitted auxiliary cell as a grid cell from now on, as if it had been one."""
+        if self.role != "grid":
+            manifest = {k: v for k, v in self._manifest.items() if k != "base"}
+            self.write_json("manifest", {**manifest, "role": "grid"})
+            self.seal()
+
     @property
     def _manifest(self) -> dict[str, Any]:
         manifest = json_if_present(self.folder / "manifest.json")
@@ -113,17 +120,27 @@ class Cell:
     def lock(self) -> Iterator[None]:
         """Be the only process at work on this cell; waits, with a log line, for another one.
 
-        The lock dies with its owner. A thread that holds it may take it again. Do not hold it
-        while fitting another grid cell: two such processes could wait for each other.
+        The lock dies with its owner. A thread that holds it may take it again. Who holds it may
+        wait for the `fit_lock` of this cell and of others, never for another cell's `lock`.
         """
-        with locked(self._lock_path, f"{self.name}/{self.folder.name}"):
+        with locked(self._lock_path, self._path_in_store):
+            yield
+
+    @contextmanager
+    def fit_lock(self) -> Iterator[None]:
+        """Be the only process that fits this cell; as `lock`, but never wait while holding it.
+
+        A cell that needs the model of another one beside its own takes this lock of it only, so
+        that two cells that need each other do not wait for ever.
+        """
+        with locked(self._fit_lock_path, f"the fit of {self._path_in_store}"):
             yield
 
     @contextmanager
     def lock_if_free(self) -> Iterator[bool]:
-        """As `lock`, but never waits: False where somebody is at work on the cell."""
-        with locked_if_free(self._lock_path) as free:
-            yield free
+        """Both locks, but never waits: False where somebody is at work on the cell."""
+        with locked_if_free(self._lock_path) as free, locked_if_free(self._fit_lock_path) as fits:
+            yield free and fits
 
     @property
     def config(self) -> dict[str, Any]:
@@ -225,8 +242,8 @@ class Cell:
         return self.status().state == "running" and not self.at_work()
 
     def at_work(self) -> bool:
-        """True if somebody holds the cell's lock; raises as `interrupted`."""
-        return not is_free(self._lock_path)
+        """True if somebody holds one of the cell's locks; raises as `interrupted`."""
+        return not (is_free(self._lock_path) and is_free(self._fit_lock_path))
 
     def set_running(self, started: str | None = None) -> None:
         """Note this process's work, begun now or `started`; like all of `set_*`, after `open`."""
@@ -335,6 +352,13 @@ class Cell:
         remove_folder(self.folder)
 
     @property
+    def _path_in_store(self) -> str:
+        return f"{self.name}/{self.folder.name}"
+
+    @property
     def _lock_path(self) -> Path:
-        name = f"{self.dataset}~{self.encoder}+{self.attention}~{self.seed}-{self.hash8}.lock"
-        return self.root / ".locks" / name
+        return self.root / ".locks" / f"{self._path_in_store.replace('/', '~')}.lock"
+
+    @property
+    def _fit_lock_path(self) -> Path:
+        return self._lock_path.with_suffix(".fit.lock")

@@ -26,7 +26,13 @@ def find(named: str, store: Path) -> Cell:
         raise ValueError(f"{cell.folder}: made under format {made}, today's program makes {FORMAT}")
     for analysis in cell.analyses():
         stored_analysis(analysis)
-    if not isinstance(cell.read_json("manifest"), dict):
+    manifest = cell.read_json("manifest")
+    if isinstance(manifest, dict) and cell.config.get("auxiliary"):
+        raise ValueError(
+            f"{cell.folder}: was fitted for the analyses of {manifest.get('base')}; rerun that "
+            "cell, and they fit this one again"
+        )
+    if not isinstance(manifest, dict):
         raise ValueError(f"{cell.folder / 'manifest.json'} is none: run the cell with force=true")
     return cell
 

@@ -98,5 +98,5 @@ def _ours() -> Iterator[str]:
     from attention_audit import callbacks
 
     for name, one in vars(callbacks).items():
-        if isclass(one) and issubclass(one, callbacks.AnalysisCallback):
+        if isclass(one) and issubclass(one, callbacks.StoredAnalysis):
             yield f"{callbacks.__name__}.{name}"

@@ -23,6 +23,8 @@ CHANGED = {
     "identity.corpus": "its corpus, or the place that it comes from, has changed since",
     "identity.vectors": "its word vectors have changed since",
 }
+# Sections that cells of before them do without.
+ADDED = {"auxiliary", "diagnostics"}
 REFUSED = "today's program refuses its settings"
 AGAIN = "the same command makes a new cell beside it"
 
@@ -58,7 +60,8 @@ class Freshness:
         """What today's schema and the corpus's reader do not take; asked once of each corpus."""
         try:
             check_schema(config)
-            if absent := [key for key in Config.__dataclass_fields__ if key not in config]:
+            known = [key for key in Config.__dataclass_fields__ if key not in ADDED]
+            if absent := [key for key in known if key not in config]:
                 return f"{absent[0]}: missing"
             key = canonical([config["dataset"], config["limits"]], "dataset")
             if key not in self._checked:

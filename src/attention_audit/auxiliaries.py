@@ -1,0 +1,136 @@
+"""Models fitted beside a cell's own: each a cell of the store, cached, resumable and shared."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from attention_audit.cell import Fitted, Place, Serving, fit_or_load, place_of
+from attention_audit.privacy import saves_tokens, without_secrets
+from attention_audit.store import Cell
+from attention_audit.trainer import guarded, make_trainer
+
+if TYPE_CHECKING:
+    from attention_audit.diagnostics import Subject
+    from attention_audit.predictions import Given
+
+# Of a grid cell, what its model is read from; the rest is that cell's own concern.
+MODEL = {"checkpoint.ckpt", "vocabulary.json", "manifest.json", "identity.json", "status.json"}
+
+_log = logging.getLogger(__name__)
+
+
+class Auxiliaries:
+    """Fits further models on a cell's corpus, in its settings but for what is said to change.
+
+    Args:
+        config: the cell's, resolved.
+        place: of the cell.
+        fitted: its model.
+    """
+
+    def __init__(self, config: Mapping[str, Any], place: Place, fitted: Fitted) -> None:
+        self.config = {**config, "analysis": {}, "force": False, "auxiliary": None}
+        self.place = place
+        self.fitted = fitted
+        self.base = self._subject(fitted)
+        self._known = {place.cell.hash8: self.base}
+
+    def __call__(
+        self,
+        role: str,
+        change: Mapping[str, Any],
+        given: Given | None = None,
+        start: Subject | None = None,
+    ) -> Subject:
+        """See `attention_audit.diagnostics.Fit`.
+
+        Raises:
+            ValueError, FileNotFoundError: a stored model that cannot be used.
+        """
+        config = _changed(self.config, change)
+        place = Place(place_of(config, self.place.corpus), self.place.source, self.place.corpus)
+        cell = place.cell
+        if cell.hash8 not in self._known:
+            base = self.place.cell
+            _log.info("%s: %s for %s", role, f"{cell.name}/{cell.folder.name}", base.folder.name)
+            serving = Serving(
+                role=role,
+                base=f"{base.name}/{base.folder.name}",
+                prepared=self.fitted.prepared,
+                given=given,
+                start=None if start is None else start.model.state_dict(),
+            )
+            self._known[cell.hash8] = self._subject(_fit(config, place, serving))
+        return self._known[cell.hash8]
+
+    def _subject(self, fitted: Fitted) -> Subject:
+        """As diagnostics ask it, all of them on the same batches."""
+        from attention_audit.diagnostics import Subject
+
+        return Subject(fitted.task.model, self.fitted.data.loader, _fingerprint(fitted))
+
+
+def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
+    """Fit, and store what the model says of the test split, unless that was done before."""
+    cell = place.cell
+    with cell.fit_lock():
+        if _is_usable(cell):
+            return fit_or_load(config, place, serving=serving)
+        cell.open(config)
+        cell.set_running()
+        try:
+            fitted = fit_or_load(config, place, serving=serving)
+            if cell.role != "grid":
+                store_predictions(config, cell, fitted)
+                cell.seal()
+                cell.set_fitted()
+        except BaseException as error:
+            cell.set_failed(error, without_secrets)
+            raise
+        return fitted
+
+
+def _is_usable(cell: Cell) -> bool:
+    """Whether the fit is there and whole, and what the model says of the test split, too."""
+    damaged = set(cell.damaged())
+    if damaged & MODEL or not cell.is_fitted:
+        return False
+    return cell.role == "grid" or (not damaged and (cell.folder / "metrics.json").exists())
+
+
+def store_predictions(
+    config: Mapping[str, Any], cell: Cell, fitted: Fitted, *analyses: Any
+) -> None:
+    """Test the model, store its scores and predictions, and run the analyses on it."""
+    from attention_audit.callbacks import StorePredictions
+    from attention_audit.privacy import discreet
+
+    rows = {row["id"]: row for row in fitted.prepared.splits["test"]}
+    predictions = StorePredictions(
+        cell, rows, config["budget"]["resamples"], tokens=saves_tokens(config)
+    )
+    with discreet(config["dataset"]["private"]), guarded():
+        make_trainer(config, [predictions, *analyses]).test(
+            fitted.task, datamodule=fitted.data, verbose=False
+        )
+
+
+def _fingerprint(fitted: Fitted) -> str:
+    """Names fitted weights by their content."""
+    whole = hashlib.sha256()
+    for name, weights in sorted(fitted.task.state_dict().items()):
+        whole.update(name.encode())
+        whole.update(weights.cpu().contiguous().numpy().tobytes())
+    return whole.hexdigest()[:16]
+
+
+def _changed(config: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with other values at some dotted keys."""
+    changed = dict(config)
+    for key, value in change.items():
+        first, _, rest = key.partition(".")
+        changed[first] = _changed(changed[first], {rest: value}) if rest else value
+    return changed

@@ -1,0 +1,24 @@
+"""From a configuration to a cell of the store, and to its fitted model; no analyses."""
+
+from attention_audit.cell.fitting import Fitted, Serving, build, fit, fit_or_load, prepare_corpus
+from attention_audit.cell.locating import (
+    Place,
+    corpus_fingerprint,
+    find_source,
+    locate,
+    place_of,
+)
+
+__all__ = [
+    "Fitted",
+    "Place",
+    "Serving",
+    "build",
+    "corpus_fingerprint",
+    "find_source",
+    "fit",
+    "fit_or_load",
+    "locate",
+    "place_of",
+    "prepare_corpus",
+]

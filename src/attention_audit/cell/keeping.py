@@ -1,0 +1,142 @@
+"""A fitted model's lasting files, written and read back."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydra.utils import instantiate
+
+from attention_audit.cell.locating import Place
+from attention_audit.store import Cell
+
+if TYPE_CHECKING:
+    from attention_audit.models.training import AttentionTask
+    from attention_audit.text import Embeddings, Prepared
+
+CHECKPOINT = "checkpoint.ckpt"
+LAST = "last.ckpt"
+BEST = "best.ckpt"
+
+_log = logging.getLogger(__name__)
+
+
+def keep(
+    place: Place,
+    role: Mapping[str, str],
+    prepared: Prepared,
+    embeddings: Embeddings,
+    config: Mapping[str, Any],
+    seconds: float,
+) -> None:
+    """Turn a finished fit into the cell's lasting files; `fitted` is said last."""
+    from attention_audit.models.checkpoints import save
+
+    cell, private = place.cell, config["dataset"]["private"]
+    best = read(cell.folder / BEST, "delete it and run again, to fit from the start")
+    save(cell.write_file, CHECKPOINT, {"state_dict": best["state_dict"]})
+    cell.write_json("vocabulary", prepared.vocabulary.to_dict())
+    manifest = {
+        **role,
+        "settings": {
+            "source": prepared.source,
+            "train_rows": prepared.counts["train"]["kept"],
+            "epochs": config["trainer"]["max_epochs"],
+            "vectors": _vectors_name(config["vectors"]),
+        },
+        "corpus": {
+            "source": prepared.source,
+            "differs": prepared.differs,
+            "private": private,
+            "fingerprint": place.corpus,
+            "classes": prepared.classes,
+            "answers": () if private else prepared.answers,
+            "splits": prepared.counts,
+            "vocabulary": len(prepared.vocabulary),
+        },
+        "vectors": {
+            "found": embeddings.found,
+            "coverage": embeddings.coverage,
+            "missing": () if private else embeddings.missing,
+        },
+        "best_epoch": int(best["epoch"]) + 1,
+        "fit_seconds": round(seconds, 2),
+        "threads": config["threads"],
+        "machine": _machine(),
+        "versions": _versions(),
+    }
+    cell.write_json("manifest", manifest)
+    _log.info("kept epoch %d of %d", manifest["best_epoch"], config["trainer"]["max_epochs"])
+    cell.seal()
+    cell.set_fitted()
+    for name in (BEST, LAST):
+        (cell.folder / name).unlink(missing_ok=True)
+
+
+def _vectors_name(vectors: Mapping[str, Any]) -> str:
+    """A file's name, else what the vectors are."""
+    if "path" in vectors:
+        return Path(vectors["path"]).name
+    return str(instantiate(vectors).identity()["reader"])
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    packages = ("attention-audit", "torch", "pytorch-lightning", "hydra-core", "numpy", "scipy")
+    return {"python": sys.version.split()[0], **{name: version(name) for name in packages}}
+
+
+def _machine() -> dict[str, Any]:
+    """What the last bits of a fit depend on, beside the versions."""
+    import torch
+
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "torch_threads": torch.get_num_threads(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+    }
+
+
+def check_vocabulary(cell: Cell, prepared: Prepared) -> None:
+    """A model must meet the word ids that it was fitted on."""
+    if cell.read_json("vocabulary") != prepared.vocabulary.to_dict():
+        raise ValueError(
+            f"{cell.folder} was fitted on another vocabulary than today's text preparation gives: "
+            "run the cell with force=true"
+        )
+
+
+def load(cell: Cell, task: AttentionTask) -> None:
+    remedy = "run the cell with force=true, to fit it again"
+    path = cell.folder / CHECKPOINT
+    stored = read(path, remedy)
+    try:
+        task.load_state_dict(stored["state_dict"])
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{path} is not a checkpoint of this cell's model: {remedy}") from error
+    if not all(weights.isfinite().all() for weights in task.state_dict().values()):
+        raise ValueError(f"{path} holds weights that are not finite: {remedy}")
+    task.eval()
+
+
+def read(path: Path, remedy: str) -> dict[str, Any]:
+    """A checkpoint's content; FileNotFoundError or ValueError say the remedy."""
+    import pickle
+
+    import torch
+
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing: {remedy}")
+    try:
+        content: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+    except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
+        raise ValueError(f"{path} is not a whole checkpoint: {remedy}") from error
+    return content
