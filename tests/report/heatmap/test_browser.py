@@ -194,6 +194,7 @@ def test_a_wide_figure_scrolls_sideways_says_so_and_the_page_does_not(shown, sof
     assert drawn_values(opened, 200) == []
     assert opened.locator(".numbers").count() == 0
     opened.click(".table summary")
+    opened.locator(".numbers tbody tr").first.wait_for()
     assert len(texts(opened, ".numbers tbody tr")) == 200
     assert opened.evaluate(width)
 
@@ -275,6 +276,7 @@ def test_the_saved_figure_says_all_that_the_page_does(shown, tmp_path, open_page
     said = " ".join(saved.locator("text").all_text_contents())
     for part in ("model bert & <co>", "FAILED", "key (columns)", "masked: attention", "0.98"):
         assert part in said
+    assert "Grey" not in said
 
 
 def test_two_texts_are_side_by_side_on_one_scale(open_page, attention, softmax, tmp_path):

@@ -90,7 +90,8 @@ function colourOf(step) {
   const ramp = darkness.matches ? RAMPS.dark : RAMPS.light;
   const place = (step / LEVELS) * (ramp.length - 1);
   const start = Math.min(ramp.length - 2, Math.floor(place));
-  return ramp[start].map((from, n) => Math.round(from + (place - start) * (ramp[start + 1][n] - from)));
+  const mixed = (from, to) => Math.round(from + (place - start) * (to - from));
+  return ramp[start].map((from, n) => mixed(from, ramp[start + 1][n]));
 }
 
 // Black or white, whichever has the higher contrast (WCAG's relative luminance).
@@ -246,7 +247,9 @@ function drawCells(svg, numbers, at, number) {
     if (kind !== "stray") shape(svg, "path", { d, fill: fillOf(kind, number) });
   }
   if (paths.has("stray")) {
-    shape(svg, "path", { d: paths.get("stray"), fill: "none", stroke: "var(--bad)", "stroke-width": 2 });
+    shape(svg, "path", {
+      d: paths.get("stray"), fill: "none", stroke: "var(--bad)", "stroke-width": 2,
+    });
   }
   for (const [kinds, cell, x, y] of values) drawValue(svg, numbers, at, kinds, cell, x, y);
   return new Set(paths.keys());
@@ -256,12 +259,15 @@ function drawValue(svg, numbers, at, kinds, cell, x, y) {
   const [kind, stray] = kinds;
   if ((kind === "masked" || kind === "padding") && !stray) return;
   const text = kind === "missing" ? "?" : written(valueAt(numbers, cell), data.decimals);
-  const fill = typeof kind === "number" ? inkOn(colourOf(kind)) : stray ? "var(--bad)" : "var(--ink)";
+  const onState = stray ? "var(--bad)" : "var(--ink)";
+  const fill = typeof kind === "number" ? inkOn(colourOf(kind)) : onState;
   const attributes = {
     x: x + (at.width - at.gap) / 2, y: y + at.height / 2 + 4, fill, "font-size": 11,
     "text-anchor": "middle",
   };
-  if (stray) Object.assign(attributes, { stroke: "var(--page)", "stroke-width": 3, "paint-order": "stroke" });
+  // Over the hatching, with a rim.
+  const rim = { stroke: "var(--page)", "stroke-width": 3, "paint-order": "stroke" };
+  if (stray) Object.assign(attributes, rim);
   shape(svg, "text", attributes, text);
 }
 
@@ -376,19 +382,23 @@ function said(numbers, query, key) {
 // -- the table
 
 function fillTable(panel, numbers) {
-  const { level, queries, keys } = numbers;
+  const { level } = numbers;
   const table = element("table", { class: "numbers" });
   const caption = `${numbers.view.title}; rounded to ${Math.max(0, level.decimals)} decimals`;
   table.append(element("caption", {}, caption));
   const head = table.createTHead().insertRow();
   head.append(element("th", { scope: "col" }, "query \\ key"));
-  level.key.forEach((token, n) => head.append(element("th", { scope: "col" }, `${n} ${isolated(token)}`)));
-  for (const name of ["sum", "entropy", "ln n", "problems"]) head.append(element("th", { scope: "col" }, name));
+  const keys = level.key.map((token, n) => `${n} ${isolated(token)}`);
+  for (const name of [...keys, "sum", "entropy", "ln n", "problems"]) {
+    head.append(element("th", { scope: "col" }, name));
+  }
   const body = table.createTBody();
-  for (let query = 0; query < queries; query++) {
+  for (let query = 0; query < numbers.queries; query++) {
     const row = body.insertRow();
     row.append(element("th", { scope: "row" }, `${query} ${isolated(level.query[query])}`));
-    for (let key = 0; key < keys; key++) row.insertCell().textContent = cellText(numbers, query * keys + key);
+    for (let key = 0; key < numbers.keys; key++) {
+      row.insertCell().textContent = cellText(numbers, query * numbers.keys + key);
+    }
     row.insertCell().textContent = written(numbers.sums[query], 4);
     row.insertCell().textContent = written(numbers.entropies[query], 4);
     row.insertCell().textContent = written(numbers.uniform[query], 4);
@@ -436,8 +446,8 @@ function save(panel) {
   const svg = panel.find(".drawing svg").cloneNode(true);
   svg.querySelector(".marker").remove();
   const width = Math.max(480, Number(svg.getAttribute("width")));
-  const texts = [...panel.root.querySelectorAll("h2 .title, .alarm .failed, .alarm li, .note:not([hidden]), figcaption")]
-    .map((one) => one.textContent).filter(Boolean);
+  const told = "h2 .title, .alarm .failed, .alarm li, .panel > .note:not([hidden]), figcaption";
+  const texts = [...panel.root.querySelectorAll(told)].map((one) => one.textContent).filter(Boolean);
   const lines = texts.flatMap((text) => wrapped(text, 13, width - 8));
   const above = 18 * lines.length + 10;
   const height = Number(svg.getAttribute("height")) + above;
@@ -446,7 +456,8 @@ function save(panel) {
   whole.setAttribute("width", width);
   whole.setAttribute("height", height);
   shape(whole, "rect", { width, height, fill: "var(--page)" });
-  lines.forEach((line, n) => shape(whole, "text", { x: 4, y: 18 * (n + 1), "font-size": 13, fill: "var(--ink)" }, line));
+  const line = { x: 4, "font-size": 13, fill: "var(--ink)" };
+  lines.forEach((text, n) => shape(whole, "text", { ...line, y: 18 * (n + 1) }, text));
   const group = shape(whole, "g", { transform: `translate(0,${above})`, "font-family": FONT });
   group.append(...svg.childNodes);
   whole.setAttribute("font-family", FONT);
@@ -454,7 +465,8 @@ function save(panel) {
   const text = new XMLSerializer().serializeToString(whole)
     .replace(/var\((--\w+)\)/g, (_, name) => style.getPropertyValue(name).trim());
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  element("a", { href: address, download: `${data.panels[panel.number].name.replace(/\.json$/, "")}.svg` }).click();
+  const name = data.panels[panel.number].name.replace(/\.json$/, "");
+  element("a", { href: address, download: `${name}.svg` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
@@ -462,7 +474,8 @@ function save(panel) {
 
 class Panel {
   constructor(root, number) {
-    Object.assign(this, { root, number, levels: data.panels[number].levels, layer: 0, shown: 0, turn: 0 });
+    Object.assign(this, { root, number, layer: 0, shown: 0, turn: 0 });
+    this.levels = data.panels[number].levels;
     this.level = this.levels[0];
     const level = (n) => this.show({ level: this.levels[n] });
     this.choose("Tokens as", this.levels.map((one) => one.label), level);
@@ -512,13 +525,14 @@ class Panel {
 
   unfold() {
     if (!this.numbers) return;
-    const small = this.numbers.values.length <= TABLE_AT_ONCE;
-    if ((small || this.find(".table").open) && !this.find(".table table")) fillTable(this, this.numbers);
+    const wanted = this.numbers.values.length <= TABLE_AT_ONCE || this.find(".table").open;
+    if (wanted && !this.find(".table table")) fillTable(this, this.numbers);
     if (this.find(".overview").open && !this.find(".heads button")) fillOverview(this);
   }
 }
 
-const panels = [...document.querySelectorAll(".panel")].map((root, number) => new Panel(root, number));
+const panels = [...document.querySelectorAll(".panel")]
+  .map((root, number) => new Panel(root, number));
 const redraw = () => panels.forEach((panel) => panel.numbers && draw(panel, panel.numbers));
 panels.forEach((panel) => panel.show());
 let width = innerWidth;

@@ -14,12 +14,7 @@ _ISOLATE, _END = "\u2068", "\u2069"
 def visible(text: str) -> str:
     """The text with escapes for what cannot be seen or would reorder what stands beside it.
 
-    >>> visible("a\\u202eb\\n")
-    'a\\\\u202eb\\\\n'
-    >>> visible(" the")
-    '\\u2423the'
-    >>> visible("")
-    '(empty)'
+    Spaces at its ends become open boxes, as tokens often start with one.
     """
     if not text:
         return "(empty)"
