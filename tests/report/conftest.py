@@ -12,7 +12,9 @@ import pytest
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
+# Not of the session: while Playwright is started, asyncio has a running loop in this thread, which
+# other tests' programs could not bear.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium of this machine, as Playwright's `Browser`."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
