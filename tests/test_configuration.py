@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attention_audit.configuration import check, check_call, check_schema, unknown
+from attention_audit.configuration import check, check_call, check_schema
 from attention_audit.schema import Config
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
@@ -139,13 +139,6 @@ def test_checking_changes_nothing(composed, tmp_path):
     check(config)
     assert config == composed()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_unknown_name_gets_the_nearest_and_all_choices():
-    assert unknown("a=lstn", "lstn", ["lstm", "cnn"]) == (
-        "a=lstn: unknown (did you mean 'lstm'?); expected one of cnn, lstm"
-    )
-    assert unknown("a=zz", "zz", ["lstm", "cnn"]) == "a=zz: unknown; expected one of cnn, lstm"
 
 
 def demand(width: int, *rest: int, height: int = 1, **more: int) -> None:

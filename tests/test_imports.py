@@ -47,6 +47,7 @@ ALLOWED: dict[str, set[str]] = {
     "signals": set(),
     "trainer": {"signals"},
     "privacy": set(),
+    "spelling": set(),
     "cell": {"corpora", "text", "models", "predictions", "store", "trainer", "privacy"},
     "callbacks": {
         *("batch", "importance", "counterfactual", "diagnostics", "measures", "predictions"),
@@ -64,9 +65,9 @@ ALLOWED: dict[str, set[str]] = {
     "verdict": {"published", "store"},
     "schema": set(),
     # Checks settings against the signatures of what will receive them.
-    "configuration": {"models", "text", "schema", "trainer"},
+    "configuration": {"models", "text", "schema", "trainer", "spelling"},
     # Refuses secrets, and shows none.
-    "commandline": {"configuration", "privacy", "signals"},
+    "commandline": {"configuration", "privacy", "signals", "spelling"},
     "tracking": {"store"},
     "terminal": {"published", "store"},
     "audit": {
@@ -75,7 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "grid": {"audit", "cell", "configuration", "corpora", "privacy", "store"},
     "plan": {"grid", "store"},
-    "report": {"store", "measures", "published"},
+    "report": {"store", "measures", "published", "spelling"},
     "commands": {*ENGINE, "audit", "report", "commandline", "configuration", "schema", "terminal"},
     "__main__": {"commands", "commandline"},
 }
@@ -224,7 +225,7 @@ def test_a_room_that_the_design_lacks_may_import_nothing(planted):
     assert violations(root) == ["attention_audit.misc imports attention_audit.batch"]
 
 
-@pytest.mark.parametrize("module", ["", ".corpora", ".store", ".published"])
+@pytest.mark.parametrize("module", ["", ".corpora", ".store", ".published", ".report.heatmap"])
 def test_importing_it_loads_nothing_heavy(module):
     name = PACKAGE + module
     code = f"import sys, {name}; print(*sorted(set(sys.modules) & {HEAVY!r}))"

@@ -24,9 +24,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
-from attention_audit.configuration import check_schema, unknown
+from attention_audit.configuration import check_schema
 from attention_audit.privacy import refuse_secrets, without_secrets
 from attention_audit.signals import STATUS
+from attention_audit.spelling import unknown
 from hydra_plugins.attention_audit.searchpath import VARIABLE, own_folders
 
 T = TypeVar("T")

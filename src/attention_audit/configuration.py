@@ -11,7 +11,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_type_hints
 
 from annotated_types import Len
@@ -19,6 +18,7 @@ from hydra._internal.utils import _locate
 from pydantic import Field, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from attention_audit.schema import Config, Trainer
+from attention_audit.spelling import unknown
 from attention_audit.trainer import TOGETHER, device_count
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -220,14 +220,6 @@ def check_names(
     for name in node:
         if name not in known and name not in RESERVED:
             raise ValueError(unknown(f"{key}.{name}", name, known))
-
-
-def unknown(key: str, found: str, choices: Iterable[str]) -> str:
-    """One line for a name that does not exist: the nearest, then all choices."""
-    choices = sorted(choices)
-    near = get_close_matches(found, choices, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"{key}: unknown{hint}; expected one of {', '.join(choices)}"
 
 
 def _target(key: str, node: Mapping[str, Any]) -> Callable[..., Any]:

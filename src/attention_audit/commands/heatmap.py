@@ -1,0 +1,112 @@
+"""Draws attention from JSON files as one page, after checks that it prints."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from pathlib import Path
+
+from attention_audit.report.heatmap import (
+    Attention,
+    Check,
+    Range,
+    check,
+    page,
+    prompt,
+    read,
+    reading,
+    views,
+)
+from attention_audit.report.heatmap.packing import decimals_of
+from attention_audit.report.heatmap.wording import counted, place, visible, without_isolates
+from attention_audit.store.atomic import write_text
+
+ABOUT = "draw attention as heatmaps that are checked first: JSON files to one HTML page"
+EXAMPLE = """
+An example:
+
+  {"tokens": ["the", "student", "laughed"], "mask": "causal", "model": "mine", "kind": "raw",
+   "weights": [[1, 0, 0], [0.3, 0.7, 0], [0.2, 0.6, 0.2]]}
+
+The exit code is 0, 1 where a check failed (the page is drawn, and shows it), 2 with one line where
+nothing can be drawn.
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.formatter_class = RawDescriptionHelpFormatter
+    _, _, keys = (reading.__doc__ or "").partition("\n\n")
+    parser.epilog = f"{keys}{EXAMPLE}"
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json", help="see below")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE.html", help="the page (the first FILE's name with .html)"
+    )
+    parser.add_argument(
+        "--range",
+        nargs=2,
+        type=float,
+        default=(0.0, 1.0),
+        metavar=("LOW", "HIGH"),
+        help="the values at the ends of the one colour scale (0 1)",
+    )
+    parser.add_argument(
+        "--prompt",
+        action="store_true",
+        help="write beside the page a request for a language model to describe it: *.prompt.txt",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Check, print, draw; 1 if a check failed."""
+    out, scale = _out(arguments), _scale(arguments)
+    drawn = []
+    for path in arguments.files:
+        attention = read(path)
+        drawn.append((attention, check(attention, scale)))
+        for line in _report(*drawn[-1]):
+            print(without_isolates(line))
+    write_text(out, page(drawn, scale))
+    print(f"drawn in {out}")
+    if arguments.prompt:
+        request = out.with_suffix(".prompt.txt")
+        write_text(request, prompt(drawn))
+        print(f"request for a language model in {request}")
+    return int(any(one.passed is False for _, checks in drawn for one in checks))
+
+
+def _out(arguments: Namespace) -> Path:
+    out: Path = arguments.out or arguments.files[0].with_suffix(".html")
+    if out.suffix != ".html":
+        raise ValueError(f"--out {out}: expected a name that ends with .html")
+    if not out.parent.is_dir():
+        raise FileNotFoundError(f"--out {out}: no such folder as {out.parent}")
+    if out.is_dir() or out in arguments.files:
+        raise ValueError(f"--out {out}: found a folder or the input; expected a name for the page")
+    return out
+
+
+def _scale(arguments: Namespace) -> Range:
+    low, high = arguments.range
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"--range: found {low:g} {high:g}, expected a low and a higher number")
+    return low, high
+
+
+def _report(attention: Attention, checks: list[Check]) -> Iterator[str]:
+    """What the terminal says of an attention: each check, then each row's maximum as drawn."""
+    yield visible(attention.name)
+    for one in checks:
+        yield f"  {one.verdict:11}  {one.name}: {one.detail}"
+    first = next(views(attention))[0]
+    yield f"  maximum of each row as first drawn ({first.title})"
+    decimals = decimals_of(attention)
+    for query, found in enumerate(first.maxima(decimals)):
+        row = f"    {place(query, attention.query[query])}"
+        if found is None:
+            yield f"{row}: no value"
+            continue
+        ties = f", and {counted(found.ties, 'other')}" if found.ties else ""
+        value = f"{found.value:.{max(0, decimals)}f}"
+        yield f"{row}: {value} at {place(found.key, attention.key[found.key])}{ties}"
