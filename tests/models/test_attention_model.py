@@ -107,7 +107,8 @@ def test_every_question_has_its_own_vector(build, encoder):
     # Only the question differs, so attention and answers may, and do, follow it.
     assert len(case.model(batch).attention.unique(dim=0)) == 5
     hidden = case.model.encode(batch).hidden
-    assert all(torch.equal(row, hidden[0]) for row in hidden)
+    # A matrix product may round its last rows in another way than its first.
+    torch.testing.assert_close(hidden, hidden[:1].expand_as(hidden))
 
 
 @torch.no_grad()
