@@ -183,9 +183,9 @@ def test_real_files(name: str, word: str, width: int) -> None:
         pytest.skip("ATTENTION_AUDIT_DATA does not name the folder of real corpora")
     path = Path(folder) / "vectors" / name
     vocabulary = Vocabulary.from_documents([[word, "notawordanywhere"]])
-    started = time.perf_counter()
+    started = time.process_time()
     found = WordVectors(str(path)).embed(vocabulary, 0, NO_TEXTS)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert (found.found, found.missing) == (1, ("notawordanywhere",))
     start = f"{word} ".encode()
     line = next(line for line in path.read_bytes().split(b"\n") if line.startswith(start))
