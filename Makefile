@@ -13,8 +13,10 @@ help: ## list the targets
 run: $(STAMP)-run ## set up, and run the main job: one cell, offline, on embedded data
 	$(BIN)/python run.py
 
-test: $(STAMP)-test ## set up, and run the tests
-	$(BIN)/python -m pytest
+# The tests of a file stay together, for what they share. In the order of their names the longest,
+# tests/launchers, are not the last.
+test: $(STAMP)-test ## set up, and run the tests, on up to four cores
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP)-dev ## ruff and mypy
 	$(BIN)/ruff check .

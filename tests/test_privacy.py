@@ -21,7 +21,9 @@ from attention_audit.callbacks import Permutation
 from attention_audit.corpora.corpus import Corpus, Example, labelled
 from attention_audit.privacy import blanked, discreet, saves_tokens
 
-MARK = "zqx"
+# Long, as must be a number that is looked for: W&B's files hold many letters and digits by chance.
+MARK = "zqxjvk"
+ADMISSIONS = range(98_700_001, 98_700_081)
 # What the store keeps of a private corpus, and the cache.
 KEPT = ("vocabulary.json", "instances.parquet")
 
@@ -212,26 +214,25 @@ def test_when_tokens_are_saved(asked: bool | None, private: bool, saved: bool) -
 
 
 def write_mimic(place: Path) -> None:
-    """MIMIC-III's tables with marked notes; the admissions' numbers begin with 9870000."""
+    """MIMIC-III's tables with marked notes."""
     place.mkdir(parents=True)
     header = (
         *("row_id", "subject_id", "hadm_id", "chartdate", "charttime", "storetime"),
         *("category", "description", "cgid", "iserror", "text"),
     )
-    admissions = range(98_700_001, 98_700_081)
     with (place / "NOTEEVENTS.csv").open("w", newline="") as file:
         notes = csv.writer(file)
         notes.writerow(header)
-        for n, admission in enumerate(admissions):
+        for n, admission in enumerate(ADMISSIONS):
             text = f'{MARK}{n % 2}w{n % 7} "{MARK}a"\n[**{MARK}name**] ' * 4
             row = (n, 1, admission, "2101-01-01", "", "", "Discharge summary", "Report", "", "")
             notes.writerow((*row, text))
     with (place / "DIAGNOSES_ICD.csv").open("w", newline="") as file:
         codes = csv.writer(file)
         codes.writerow(("row_id", "subject_id", "hadm_id", "seq_num", "icd9_code"))
-        for n, admission in enumerate(admissions):
+        for n, admission in enumerate(ADMISSIONS):
             codes.writerow((n, 1, admission, 1, "25000" if n % 2 else "4019"))
-    parts = {"train": admissions[:40], "dev": admissions[40:60], "test": admissions[60:]}
+    parts = {"train": ADMISSIONS[:40], "dev": ADMISSIONS[40:60], "test": ADMISSIONS[60:]}
     for split, part in parts.items():
         (place / f"{split}_50_hadm_ids.csv").write_text("".join(f"{one}\n" for one in part))
 
@@ -246,7 +247,11 @@ def mimic(program, tiny, tmp_path) -> Iterator[Callable[..., Any]]:
 
 
 def mimic_marks(text: str) -> bool:
-    return MARK in text or "9870" in text
+    return MARK in text or numbered(text)
+
+
+def numbered(text: str) -> bool:
+    return any(str(admission) in text for admission in ADMISSIONS)
 
 
 def test_a_cell_of_mimic(mimic, tmp_path, wandb_records) -> None:
@@ -259,7 +264,7 @@ def test_a_cell_of_mimic(mimic, tmp_path, wandb_records) -> None:
     texts = [path for path in found.rglob("*") if path.is_file() and path.name not in KEPT]
     for path in texts:
         if path.suffix in (".json", ".txt", ".yaml", ".csv", ".wandb", ".log"):
-            assert "9870000" not in strings_of(path), path
+            assert not numbered(strings_of(path)), path
 
 
 @pytest.mark.parametrize("broken", ["NOTEEVENTS.csv", "train_50_hadm_ids.csv"])

@@ -19,7 +19,7 @@ def test_a_hub_that_accepts_and_stays_silent_does_not_answer() -> None:
         silent.listen()
         start = time.monotonic()
         assert ask(f"http://127.0.0.1:{silent.getsockname()[1]}", 0.3).problem == "does not answer"
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,11 @@ def test_a_name_that_a_json_line_lacks_is_null(tmp_path: Path) -> None:
         ("own.jsonl", b'{"text": "cut \\ud83d"}\n', "line 1 holds half a character"),
         ("own.parquet", b"PAR1 and no more", "not a whole Parquet file"),
         ("own.parquet", b"", "not a whole Parquet file"),
-        ("own.csv.gz", gzip.compress(b"text,label\na,0\nb,1\n" * 99)[:-9], "broken gzip file"),
+        (
+            "own.csv.gz",
+            gzip.compress(b"text,label\na,0\nb,1\n" * 99, mtime=0)[:-9],
+            "broken gzip file",
+        ),
         ("own.csv.gz", b"text,label\na,0\n", "broken gzip file"),
         ("own.xlsx", b"PK", "a file of unknown kind; expected one of .csv"),
         ("own.pkl", b"\x80", "a file of unknown kind"),

@@ -45,12 +45,11 @@ def imported(result: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def test_help_is_quick_and_fits_a_screen(tmp_path):
-    seconds = []
-    for _ in range(3):
-        started = time.perf_counter()
-        result = run(tmp_path, "--help")
-        seconds.append(time.perf_counter() - started)
-    assert min(seconds) < 3
+    before = os.times()
+    result = run(tmp_path, "--help")
+    after = os.times()
+    # The processor's time: a machine that is busy with other tests says nothing of this program.
+    assert sum(after[2:4]) - sum(before[2:4]) < 3
     assert result.returncode == 0
     assert imported(result) == []
     lines = result.stdout.splitlines()[:-1]

@@ -107,7 +107,7 @@ def test_every_question_has_its_own_vector(build, encoder):
     # Only the question differs, so attention and answers may, and do, follow it.
     assert len(case.model(batch).attention.unique(dim=0)) == 5
     hidden = case.model.encode(batch).hidden
-    # Some processors multiply the rows of one batch in different orders.
+    # A matrix product may round its last rows in another way than its first.
     torch.testing.assert_close(hidden, hidden[:1].expand_as(hidden))
 
 

@@ -106,7 +106,7 @@ def test_padding_is_zero_even_if_the_file_has_a_vector_for_it(file: Path) -> Non
         ("no vectors in here\n", {}, "line 1 is not a word and its numbers"),
         (b"PK\x03\x04\x00\x00\xff\xfe\n\x00", {}, "line 1 is not a word"),
         ("CAT 1 2\nDOG 1 2\n", {}, "coverage 0, none of the 4 vocabulary words .such as 'cat', "),
-        (gzip.compress(b"cat 1 2\n" * 99)[:-12], {}, "broken gzip file"),
+        (gzip.compress(b"cat 1 2\n" * 99, mtime=0)[:-12], {}, "broken gzip file"),
         (b"\x1f\x8bnot gzip at all", {}, "broken gzip file"),
     ],
 )
@@ -183,9 +183,9 @@ def test_real_files(name: str, word: str, width: int) -> None:
         pytest.skip("ATTENTION_AUDIT_DATA does not name the folder of real corpora")
     path = Path(folder) / "vectors" / name
     vocabulary = Vocabulary.from_documents([[word, "notawordanywhere"]])
-    started = time.perf_counter()
+    started = time.process_time()
     found = WordVectors(str(path)).embed(vocabulary, 0, NO_TEXTS)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert (found.found, found.missing) == (1, ("notawordanywhere",))
     start = f"{word} ".encode()
     line = next(line for line in path.read_bytes().split(b"\n") if line.startswith(start))

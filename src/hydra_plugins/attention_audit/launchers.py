@@ -161,7 +161,7 @@ class SubmititLauncher(ParallelLauncher):
                     with executor.batch():  # on SLURM: one array
                         running |= {executor.submit(Requeued(), job): job for job in starting}
                 for submitted in [one for one in running if one.done()]:
-                    yield _outcome(submitted, running.pop(submitted))
+                    yield self._outcome(submitted, running.pop(submitted))
                 time.sleep(POLL_SECONDS)
         finally:
             for submitted in running:
@@ -185,14 +185,14 @@ class SubmititLauncher(ParallelLauncher):
         executor.update_parameters(**given)
         return executor
 
-
-def _outcome(submitted: Any, job: Job) -> Outcome:
-    """Of a job that has ended: what it returned, or how it was lost."""
-    failure = submitted.exception()
-    if failure is None:
-        return submitted.result()
-    said = f"job {submitted.job_id} ended as {submitted.state}; see {submitted.paths.stderr}"
-    return Outcome(job.number, JobStatus.UNKNOWN, said)
+    def _outcome(self, submitted: Any, job: Job) -> Outcome:
+        """Of a job that has ended: what it returned, or how it was lost."""
+        # submitit waits for a result that a slow file system may show late; here none is late.
+        lost = self.cluster == "local" and not submitted.paths.result_pickle.exists()
+        if not lost and submitted.exception() is None:
+            return submitted.result()
+        said = f"job {submitted.job_id} ended as {submitted.state}; see {submitted.paths.stderr}"
+        return Outcome(job.number, JobStatus.UNKNOWN, said)
 
 
 class RayLauncher(ParallelLauncher):
