@@ -25,10 +25,12 @@ lint: $(STAMP)-dev ## ruff and mypy
 
 check: lint test ## ruff, mypy and the tests
 
-smoke: $(STAMP)-run ## the sweep that CI runs: every encoder and attention, tiny
+smoke: $(STAMP)-run ## the sweeps that CI runs: every encoder, attention and analysis, tiny
 	rm -rf build/smoke
 	$(BIN)/python run.py -m dataset=babi_1,planted encoder=lstm,average,cnn attention=additive,dot \
 		trainer=smoke store=build/smoke
+	$(BIN)/python run.py dataset=planted analysis=[wiegreffe_pinter,log_odds] trainer=smoke \
+		store=build/smoke
 
 plan: $(STAMP)-run ## what a sweep would do, and how long: make plan SWEEP="experiment=jain_wallace"
 	$(BIN)/python run.py --plan $(SWEEP)
