@@ -141,15 +141,19 @@ def _analyse(
 ) -> None:
     from attention_audit.callbacks import Diagnostic
 
-    auxiliaries = Auxiliaries(config, place, fitted)
-    with discreet(config["dataset"]["private"]):
-        for one in pending:
-            if isinstance(one, Diagnostic):
-                one.prepare(auxiliaries.base, auxiliaries, config)
     names = ", ".join(analysis.name for analysis in pending)
     instances = len(fitted.prepared.splits["test"])
     _log.info("analysing %d test instances: %s", instances, names or "predictions only")
-    store_predictions(config, place.cell, fitted, *pending)
+    diagnostics = [one for one in pending if isinstance(one, Diagnostic)]
+    others = [one for one in pending if not isinstance(one, Diagnostic)]
+    # First, so that a fit that fails costs none of them.
+    store_predictions(config, place.cell, fitted, *others)
+    if diagnostics:
+        auxiliaries = Auxiliaries(config, place, fitted)
+        with discreet(config["dataset"]["private"]):
+            for one in diagnostics:
+                one.prepare(auxiliaries.base, auxiliaries, config)
+        store_predictions(config, place.cell, fitted, *diagnostics)
 
 
 def _report(
