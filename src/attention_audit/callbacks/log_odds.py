@@ -81,8 +81,8 @@ class LogOdds(Diagnostic):
             score, more = scoring.of(other), scoring.difference(other.of(base.ids), base)
             found.rows += [scoring.row(name, score), scoring.row(name, more, "_difference")]
             sentence = (
-                f"{SPELT[name]} the model's {scoring.spelt} is {number(score.value)}, the base model's "
-                f"{number(own.value)}: difference {told(more)}."
+                f"{SPELT[name]} the model's {scoring.spelt} is {number(score.value)}, the base "
+                f"model's {number(own.value)}: difference {told(more)}."
             )
             quantity = f"{name}_{scoring.metric}_difference"
             numbers = (more.value, more.lo, more.hi)
