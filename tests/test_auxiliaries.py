@@ -317,6 +317,29 @@ def test_log_odds_of_a_question_are_refused_before_training(planted, composed, f
     assert fits == []
 
 
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("encoder@diagnostics.mlp=lstm", "diagnostics.mlp: found lstm, expected an encoder that"),
+        ("attention@diagnostics.uniform=dot", "diagnostics.uniform: found dot, expected an att"),
+    ],
+)
+def test_what_a_sentence_would_call_by_a_wrong_name_is_refused(planted, fits, part, said):
+    name = part.partition(".")[2].partition("=")[0]
+    for analysis in {"mlp": ["guided_mlp"]}.get(name, ["uniform", "guided_mlp", "model_adversary"]):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            audit.run(planted(part, f"analysis={analysis}"))
+    assert fits == []
+    audit.run(planted("encoder=average", "encoder@diagnostics.mlp=average", "analysis=uniform"))
+
+
+def test_a_model_that_learns_no_weights_has_none_to_compare(config):
+    found = audit.run(config("attention=uniform", "analysis=guided_mlp"))
+    quantities = {row["quantity"] for row in found.summary()}
+    assert {"guided_uniform_f1", "guided_base_f1"} <= quantities
+    assert not any("guided_trained" in quantity for quantity in quantities)
+
+
 def test_every_diagnostic_runs_on_a_question(composed, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_AUDIT_CACHE", str(tmp_path / "cache"))
     chosen = composed(

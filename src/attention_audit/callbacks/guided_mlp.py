@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import torch
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 from torch import Tensor
 
 from attention_audit.batch import Batch, words
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, number, told
+from attention_audit.callbacks.diagnostic import (
+    Diagnosis,
+    Diagnostic,
+    Scoring,
+    Strengths,
+    check_context_free,
+    check_uniform,
+    number,
+    told,
+)
 from attention_audit.diagnostics import (
     SPLITS,
     Chosen,
@@ -62,7 +72,7 @@ class GuidedMLP(Diagnostic):
         epochs: of an adversary's fit, at most.
         patience: epochs without a better dev loss that end an adversary's fit.
         weighted: class weights in the adversary's loss.
-        least_jsd: in nats.
+        least_jsd: in nats, below ln 2, which no JSD exceeds.
         importances: further weights, `gradient` and `leave_one_out`.
         resamples: of the bootstrap intervals.
         seed: of the permutation.
@@ -74,11 +84,11 @@ class GuidedMLP(Diagnostic):
         self,
         encoder: Mapping[str, Any],
         attention: Mapping[str, Any],
-        lambdas: Sequence[NonNegativeFloat],
+        lambdas: Strengths,
         epochs: PositiveInt = 30,
         patience: PositiveInt = 5,
         weighted: bool = False,
-        least_jsd: NonNegativeFloat = 0.4,
+        least_jsd: Annotated[float, Field(ge=0, lt=math.log(2))] = 0.4,
         importances: Sequence[str] = tuple(IMPORTANCES),
         resamples: PositiveInt = 2000,
         seed: NonNegativeInt = 0,
@@ -98,6 +108,10 @@ class GuidedMLP(Diagnostic):
         self.others: dict[str, Subject] = {}
         self.chosen: Chosen | None = None
 
+    def accept(self, config: Mapping[str, Any]) -> None:
+        check_context_free(self.encoder)
+        check_uniform(self.attention)
+
     def prepare(self, base: Subject, fit: Fit, config: Mapping[str, Any]) -> None:
         def guided(name: str, given: Given, **source: Any) -> Subject:
             return fit_guided(fit, name, self.encoder, given, {"version": VERSION, **source})
@@ -108,9 +122,12 @@ class GuidedMLP(Diagnostic):
         own = base.gives(SPLITS)
         [(_seed, other)] = fit_seeds(base, fit, config["seed"], 1).items()
         self.chosen = first_beyond(base, adversary, self.lambdas, self.least_jsd)
+        uniform = fit_mlp(fit, "uniform", self.encoder, self.attention)
+        trained = fit_mlp(fit, "trained", self.encoder, config["attention"])
         self.others = {
-            "uniform": fit_mlp(fit, "uniform", self.encoder, self.attention),
-            "trained": fit_mlp(fit, "trained", self.encoder, config["attention"]),
+            "uniform": uniform,
+            # A base that is uniform itself has no weights to learn.
+            **({"trained": trained} if trained.weights != uniform.weights else {}),
             "base": guided("base", own, attention=base.weights),
             "seed": guided("seed", other.gives(SPLITS), attention=other.weights),
         }

@@ -6,9 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from pydantic import NonNegativeFloat, PositiveInt
+from pydantic import PositiveInt
 
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, number, told
+from attention_audit.callbacks.diagnostic import (
+    Diagnosis,
+    Diagnostic,
+    Scoring,
+    Strength,
+    number,
+    told,
+)
 from attention_audit.callbacks.stored import Row, mean_rows
 from attention_audit.diagnostics import (
     Finding,
@@ -45,7 +52,7 @@ class LogOdds(Diagnostic):
 
     name = "log_odds"
 
-    def __init__(self, strength: NonNegativeFloat = 1.0, resamples: PositiveInt = 2000) -> None:
+    def __init__(self, strength: Strength = 1.0, resamples: PositiveInt = 2000) -> None:
         self.strength = strength
         self.resamples = resamples
         self.others: dict[str, Predictions] = {}

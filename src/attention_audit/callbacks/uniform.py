@@ -7,7 +7,14 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, number, told
+from attention_audit.callbacks.diagnostic import (
+    Diagnosis,
+    Diagnostic,
+    Scoring,
+    check_uniform,
+    number,
+    told,
+)
 from attention_audit.diagnostics import Finding, Fit, Subject, fit_plain, fit_uniform
 from attention_audit.predictions import Predictions
 
@@ -35,6 +42,9 @@ class Uniform(Diagnostic):
         self.attention = attention
         self.resamples = resamples
         self.others: dict[str, Subject] = {}
+
+    def accept(self, config: Mapping[str, Any]) -> None:
+        check_uniform(self.attention)
 
     def prepare(self, base: Subject, fit: Fit, config: Mapping[str, Any]) -> None:
         self.others = {
