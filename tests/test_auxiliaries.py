@@ -162,6 +162,12 @@ def test_a_killed_auxiliary_fit_goes_on_and_the_base_says_why(config, fits, monk
     base = cell.locate(chosen).cell
     assert [one.name for one in base.analyses()] == ["permutation"]  # its fit had no part in it
     states = {one.name: one.status() for one in Store(base.root).cells()}
+    roles = {one.name: one.role for one in Store(base.root).cells()}
+    assert roles == {"planted/lstm+additive": "grid", "planted/lstm+uniform": "uniform"}
+    judge = Judge()
+    assert {(judge(one).role, judge(one).state) for one in Store(base.root).cells()} == {
+        *(("grid", "failed"), ("uniform", "failed")),
+    }
     assert states["planted/lstm+uniform"].state == "failed"
     assert states["planted/lstm+additive"].reason == "RuntimeError: out of memory"
     fits.clear()

@@ -76,6 +76,9 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
         if _is_usable(cell):
             return fit_or_load(config, place, serving=serving)
         cell.open(config)
+        if not cell.is_fitted:
+            # Until the fit ends, too, it is none of the grid's.
+            cell.write_json("manifest", {"role": serving.role, "base": serving.base})
         cell.set_running()
         with failure_kept(cell), logged(cell):
             fitted = fit_or_load(config, place, serving=serving)
