@@ -188,6 +188,24 @@ def test_a_damaged_auxiliary_cell_is_made_again(config, fits, name):
     assert not uniform.damaged()
 
 
+def test_an_auxiliary_cell_without_its_checkpoint_is_fitted_again_and_a_grid_cell_is_not(
+    config, fits
+):
+    found = audit.run(config("analysis=uniform"))
+    [uniform] = others(found)["uniform"]
+    before = weights(uniform)
+    (uniform.folder / "checkpoint.ckpt").unlink()
+    assert Judge()(uniform).why == "without checkpoint.ckpt: made again when an analysis needs it"
+    audit.run(config("analysis=uniform", "budget.resamples=20"))
+    assert fits.count("planted/lstm+uniform/0") == 2
+    assert same(weights(uniform), before)
+    assert uniform.role == "uniform"
+    audit.run(config("attention=uniform", "analysis=none"))
+    (uniform.folder / "checkpoint.ckpt").unlink()
+    with pytest.raises(FileNotFoundError, match="is missing: run the cell with force=true"):
+        audit.run(config("analysis=uniform", "budget.resamples=30"))
+
+
 def test_two_cells_that_need_each_other_do_not_wait_for_ever(config):
     failures: list[BaseException] = []
     # A composed configuration is of this thread: both are made before.

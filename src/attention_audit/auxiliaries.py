@@ -76,6 +76,9 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
         if _is_usable(cell):
             return fit_or_load(config, place, serving=serving)
         cell.open(config)
+        if cell.is_fitted and cell.role != "grid" and not _has_model(cell):
+            _log.warning("%s is without its checkpoint: fitting it again", cell.folder)
+            cell.discard()
         if not cell.is_fitted:
             # Until the fit ends, too, it is none of the grid's.
             cell.write_json("manifest", {"role": serving.role, "base": serving.base})
@@ -95,7 +98,14 @@ def _is_usable(cell: Cell) -> bool:
     damaged = set(cell.damaged())
     if damaged & MODEL or not cell.is_fitted:
         return False
-    return cell.role == "grid" or (not damaged and (cell.folder / "metrics.json").exists())
+    # A grid cell's checkpoint is its user's, to delete and to ask for again.
+    return cell.role == "grid" or (
+        not damaged and (cell.folder / "metrics.json").exists() and _has_model(cell)
+    )
+
+
+def _has_model(cell: Cell) -> bool:
+    return (cell.folder / "checkpoint.ckpt").exists()
 
 
 def store_predictions(
