@@ -376,6 +376,15 @@ def test_every_diagnostic_runs_on_a_question(composed, tmp_path, monkeypatch):
     assert "excess" not in quantities  # no frontier is exact there
 
 
+def test_a_fit_beside_a_cells_own_is_timed_as_a_whole(config, monkeypatch):
+    moments = (f"2026-01-01T00:{minute:02}:00+00:00" for minute in range(60))
+    monkeypatch.setattr(auxiliaries, "now", lambda: next(moments))
+    found = audit.run(config("analysis=uniform"))
+    [uniform], [plain] = others(found)["uniform"], others(found)["plain"]
+    assert uniform.status().started == "2026-01-01T00:00:00+00:00"
+    assert plain.status().started == "2026-01-01T00:01:00+00:00"
+
+
 def test_status_finds_nothing_wrong_with_them_and_names_their_roles(config):
     found = audit.run(config("analysis=[uniform,guided_mlp]"))
     judge = Judge()

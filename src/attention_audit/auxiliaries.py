@@ -17,7 +17,7 @@ from attention_audit.cell import (
     place_of,
 )
 from attention_audit.privacy import discreet, saves_tokens
-from attention_audit.store import Cell
+from attention_audit.store import Cell, now
 from attention_audit.trainer import guarded, make_trainer
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Auxiliaries:
 def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
     """Fit, and store what the model says of the test split, unless that was done before."""
     cell = place.cell
+    started = now()
     with cell.fit_lock():
         if _is_usable(cell):
             return fit_or_load(config, place, serving=serving)
@@ -82,11 +83,11 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
         if not cell.is_fitted:
             # Until the fit ends, too, it is none of the grid's.
             cell.write_json("manifest", {"role": serving.role, "base": serving.base})
-        cell.set_running()
+        cell.set_running(started)
         with failure_kept(cell), logged(cell):
             fitted = fit_or_load(config, place, serving=serving)
             if cell.role != "grid":
-                cell.set_running()
+                cell.set_running(started)
                 store_predictions(config, cell, fitted)
                 cell.seal()
             cell.set_fitted()
