@@ -12,7 +12,6 @@ from attention_audit.batch import UNK
 from attention_audit.callbacks.stored import OVERALL, Row, StoredAnalysis
 from attention_audit.measures import within_share
 
-
 # To so many decimals: equal weights differ by float32's last bits, which are no variance.
 ROUNDED = 5
 
