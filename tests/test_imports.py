@@ -69,6 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     # Refuses secrets, and shows none.
     "commandline": {"configuration", "privacy", "signals", "spelling"},
     "tracking": {"store"},
+    "dashboard": {"tracking"},
     "terminal": {"published", "store"},
     "audit": {
         *ENGINE,
@@ -77,7 +78,16 @@ ALLOWED: dict[str, set[str]] = {
     "grid": {"audit", "cell", "configuration", "corpora", "privacy", "store"},
     "plan": {"grid", "store"},
     "report": {"store", "measures", "published", "spelling"},
-    "commands": {*ENGINE, "audit", "report", "commandline", "configuration", "schema", "terminal"},
+    "commands": {
+        *ENGINE,
+        "audit",
+        "dashboard",
+        "report",
+        "commandline",
+        "configuration",
+        "schema",
+        "terminal",
+    },
     "__main__": {"commands", "commandline"},
 }
 HEAVY = {
