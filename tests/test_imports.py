@@ -74,10 +74,16 @@ ALLOWED: dict[str, set[str]] = {
         *ENGINE,
         *("auxiliaries", "configuration", "tracking", "terminal", "privacy", "verdict"),
     },
+    "explain": {
+        *("batch", "callbacks", "cell", "configuration", "measures", "report", "store"),
+    },
     "grid": {"audit", "cell", "configuration", "corpora", "privacy", "store"},
     "plan": {"grid", "store"},
     "report": {"store", "measures", "published", "spelling"},
-    "commands": {*ENGINE, "audit", "report", "commandline", "configuration", "schema", "terminal"},
+    "commands": {
+        *ENGINE,
+        *("audit", "commandline", "configuration", "explain", "report", "schema", "terminal"),
+    },
     "__main__": {"commands", "commandline"},
 }
 HEAVY = {

@@ -8,11 +8,13 @@ from attention_audit.cell.locating import (
     locate,
     place_of,
 )
+from attention_audit.cell.restoring import Restored, restore
 from attention_audit.cell.working import failure_kept, logged
 
 __all__ = [
     "Fitted",
     "Place",
+    "Restored",
     "Serving",
     "build",
     "corpus_fingerprint",
@@ -24,4 +26,5 @@ __all__ = [
     "logged",
     "place_of",
     "prepare_corpus",
+    "restore",
 ]
