@@ -8,7 +8,7 @@ from attention_audit.cell.locating import (
     locate,
     place_of,
 )
-from attention_audit.cell.restoring import Restored, restore
+from attention_audit.cell.restoring import Restored, refuse_frozen, restore
 from attention_audit.cell.working import failure_kept, logged
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "logged",
     "place_of",
     "prepare_corpus",
+    "refuse_frozen",
     "restore",
 ]

@@ -169,11 +169,6 @@ def make_model(
     )
 
 
-def needs_given(config: Mapping[str, Any]) -> bool:
-    """Whether the attention of the model is frozen to weights of its corpus's instances."""
-    return bool(config.get("auxiliary")) and _objective(config) is None
-
-
 def _task(
     config: Mapping[str, Any],
     prepared: Prepared,

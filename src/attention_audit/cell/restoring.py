@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
-from attention_audit.cell.fitting import make_model, needs_given
+from attention_audit.cell.fitting import make_model
 from attention_audit.cell.keeping import embedding_width, load
 from attention_audit.corpora.corpus import Cleans
 from attention_audit.privacy import discreet
@@ -41,6 +41,16 @@ class Restored:
     word: Callable[[str], str]
 
 
+def refuse_frozen(config: Mapping[str, Any], cell: Cell) -> None:
+    """Refuse, by a ValueError, a model whose attention was given for instances of its corpus."""
+    auxiliary = config.get("auxiliary") or {}
+    if "given" in auxiliary and "objective" not in auxiliary:
+        raise ValueError(
+            f"{cell.folder}: its attention is frozen to weights of its corpus's own instances, and "
+            "it has none for another text; name a cell that learns its attention"
+        )
+
+
 def restore(config: Mapping[str, Any], cell: Cell) -> Restored:
     """The fitted model of a finished cell, made from the cell's folder alone.
 
@@ -49,15 +59,10 @@ def restore(config: Mapping[str, Any], cell: Cell) -> Restored:
         cell: the finished cell.
 
     Raises:
-        ValueError: a file that is damaged or not of this model; a model with frozen attention,
-            which has none for another text; one that answers in words of a private corpus.
+        ValueError: a file that is damaged or not of this model; a model that answers in words of a
+            private corpus.
         FileNotFoundError: a file is missing.
     """
-    if needs_given(config):
-        raise ValueError(
-            f"{cell.folder}: its attention is frozen to weights of its corpus's own instances, and "
-            "it has none for another text; name a cell that learns its attention"
-        )
     if damaged := sorted(FILES.intersection(cell.damaged())):
         raise ValueError(f"{cell.folder / damaged[0]} is damaged: run the cell again")
     with discreet(config["dataset"]["private"]):

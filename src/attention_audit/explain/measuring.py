@@ -150,12 +150,12 @@ def _quantities(config: Mapping[str, Any], seen: _Seen) -> Iterator[Quantity]:
     yield Quantity(
         "adversary_jsd",
         float(jsd(seen.adversary, seen.attention)[0]),
-        "JSD between attention and adversary, in nats (<= 0.693)",
+        "Jensen-Shannon divergence (JSD) of attention and adversary, in nats (<= 0.693)",
     )
     yield Quantity(
         "adversary_tvd",
         float(tvd(seen.after, seen.before)[0]),
-        f"output change (TVD) with the adversary's attention; epsilon = {epsilon:g} is allowed",
+        f"output change with it, total variation distance (TVD); epsilon = {epsilon:g} is allowed",
     )
     if seen.kind in KINDS.values() and "eps_max_jsd" in seen.adversarial.instances:
         yield Quantity(

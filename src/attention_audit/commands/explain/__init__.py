@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from attention_audit.cell import refuse_frozen
 from attention_audit.commands.explain.showing import show
 from attention_audit.commands.rerun.finding import find_fitted
 from attention_audit.configuration import check_stored
@@ -43,7 +44,8 @@ def run(arguments: Namespace) -> int:
         check_place("--html", arguments.html)
     cell = find_fitted(arguments.cell, Path(arguments.store))
     config = cell.config
-    # Its analyses of other cells' are of no concern here.
+    refuse_frozen(config, cell)
+    # What else it was fitted for is of no concern to its model.
     check_stored({**config, "auxiliary": None}, arguments.trust)
     # Read when torch loads its threads, as in run.py.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -51,8 +53,9 @@ def run(arguments: Namespace) -> int:
 
     candidates = tuple(filter(None, (arguments.candidates or "").split(",")))
     found = examine(config, cell, Asked(arguments.sentence, arguments.query, candidates))
-    show(found, stdout(width=120))
     if arguments.html is not None:
         write_text(arguments.html, page(found))
+    show(found, stdout(width=120))
+    if arguments.html is not None:
         print(f"drawn in {arguments.html}")
     return 0

@@ -13,7 +13,7 @@ from rich.text import Text
 from attention_audit.report.document import GUARD
 from attention_audit.report.heatmap.wording import visible
 from attention_audit.report.sentence import Measured, Word
-from attention_audit.report.sentence.page import marked, written
+from attention_audit.report.sentence.wording import marked, pvalue_of, written
 
 WIDEST_WORD = 24
 WIDEST_BAR = 10
@@ -80,11 +80,11 @@ def _outputs(measured: Measured) -> Table:
 
 
 def _quantities(measured: Measured) -> Table:
-    table = _table(["sentence"], ["value", "p"])
+    table = _table(["quantity"], ["value", "p"])
     table.add_column("", overflow="fold")
     for one in measured.quantities:
-        pvalue = "" if one.pvalue is None else written(one.pvalue)
-        table.add_row(*map(Text, (one.name, written(one.value), pvalue, one.meaning)))
+        numbers = written(one.value), pvalue_of(one.pvalue)
+        table.add_row(*map(Text, (one.name, *numbers, one.meaning)))
     return table
 
 

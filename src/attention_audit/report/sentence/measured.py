@@ -13,8 +13,8 @@ from jaxtyping import Float
 Kind = Literal["exact", "found", "search"]
 ADVERSARIES: dict[Kind, str] = {
     "exact": "the exact maximum",
-    "found": "the best that was found; there may be larger",
-    "search": "the best of the search; there may be larger",
+    "found": "the best of search, single words and mixes of two; another may be more different",
+    "search": "the best of the search; another may be more different",
 }
 
 
@@ -112,7 +112,8 @@ class Measured:
     @property
     def _adversary(self) -> str:
         if not self.difference.any():
-            return f"no other attention keeps the output within {self.epsilon:g}: the model's own"
+            none = "there is" if self.kind == "exact" else "there was found"
+            return f"the model's own: {none} no other with its output within {self.epsilon:g} (TVD)"
         return (
             f"the most different attention whose output is within {self.epsilon:g} (TVD): "
             f"{ADVERSARIES[self.kind]}"

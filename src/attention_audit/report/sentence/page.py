@@ -14,20 +14,21 @@ from attention_audit.report.colours import RAMPS, colour_of, ink_on
 from attention_audit.report.document import GUARD, document, resource
 from attention_audit.report.heatmap.wording import visible
 from attention_audit.report.sentence.measured import Column, Measured, Word
+from attention_audit.report.sentence.wording import UNKNOWN, pvalue_of, written
 
 LEVELS = 20
-UNDEFINED = "undefined"
 
 
 def page(measured: Measured) -> str:
     """The HTML of what was measured of one sentence."""
-    query = f'<p class="asked">Asked of it: {_words(measured.query)}</p>' if measured.query else ""
+    asked = " ".join(map(_word, measured.query))
+    query = f'<p class="asked">Asked of it: {asked}</p>' if asked else ""
     panels = "".join(_panel(column, measured.words) for column in measured.columns)
     body = f"""<h1>Attention over one sentence, and what was measured of it</h1>
 <p class="note">{escape(visible(measured.cell))}. {GUARD}</p>
 {query}
 {"".join(f'<p class="note">{escape(note)}</p>' for note in measured.notes)}
-<div class="scale" aria-hidden="true">One scale for all: {_scale()}</div>
+<div class="scale" aria-hidden="true">One scale for all: {_scale(measured)}</div>
 <main>
 <div class="panels">{panels}</div>
 {_outputs(measured)}
@@ -54,11 +55,13 @@ def _level(level: int, ramp: Sequence[tuple[int, int, int]]) -> str:
     return f".level-{level} {{ background: rgb({red},{green},{blue}); color: {ink_on(colour)}; }}\n"
 
 
-def _scale() -> str:
-    return "".join(
+def _scale(measured: Measured) -> str:
+    levels = "".join(
         f'<span class="token level-{level}">{level / LEVELS:g}</span>'
         for level in range(0, LEVELS + 1, LEVELS // 4)
     )
+    lacking = any(word.known is False for word in measured.words)
+    return levels + ('<span class="token unknown">not in the vocabulary</span>' * lacking)
 
 
 def _panel(column: Column, words: Sequence[Word]) -> str:
@@ -81,8 +84,7 @@ def _token(column: Column, word: Word, value: float) -> str:
         kinds.append("undefined")
     else:
         kinds.append(f"level-{round(LEVELS * min(1.0, abs(value)))}")
-    # Smaller than what is written, it would look like a change that the number denies.
-    if value < 0 and shown.strip("-0."):
+    if shown.startswith("-"):
         kinds.append("less")
     told = escape(f"{visible(word.text)}: {shown}")
     return f'<bdi class="{" ".join(kinds)}" title="{told}">{escape(visible(word.text))}</bdi>'
@@ -95,63 +97,54 @@ def _direction(words: Iterable[Word]) -> str:
     return "ltr" if first == "L" else "rtl"
 
 
-def _words(words: Iterable[Word]) -> str:
-    return " ".join(f"<bdi>{escape(marked(word))}</bdi>" for word in words)
+def _isolated(text: str) -> str:
+    """A word or name, as it is seen, whose letters do not reorder what stands beside it."""
+    return f"<bdi>{escape(visible(text))}</bdi>"
 
 
-def marked(word: Word) -> str:
-    """A word as a reader sees it, with a mark if the vocabulary lacks it."""
-    return f"{visible(word.text)} [unk]" if word.known is False else visible(word.text)
-
-
-def written(value: float, signed: bool = False) -> str:
-    """A number to three decimals; `undefined` for NaN."""
-    if math.isnan(value):
-        return UNDEFINED
-    return f"{value:+.3f}" if signed else f"{value:.3f}"
+def _word(word: Word) -> str:
+    return _isolated(word.text) + (f" {UNKNOWN}" if word.known is False else "")
 
 
 def _outputs(measured: Measured) -> str:
     rows = [
-        [
-            visible(one.name),
-            written(one.before),
-            written(one.after),
-            written(one.after - one.before, signed=True),
-        ]
+        (
+            _isolated(one.name),
+            [written(one.before), written(one.after), written(one.after - one.before, signed=True)],
+        )
         for one in measured.outputs
     ]
     more = f'<p class="note">and {measured.others:,} less probable</p>' if measured.others else ""
-    head = ["output", "with the model's own attention", "with the adversary's", "change"]
-    return _section("Prediction, as probabilities", _table(head, rows) + more)
+    table = _table("output", ["attention", "adversary", "change"], rows)
+    return _section("Prediction, as probabilities with each attention", table + more)
 
 
 def _quantities(measured: Measured) -> str:
     rows = [
-        [
-            one.name,
-            written(one.value),
-            "" if one.pvalue is None else written(one.pvalue),
-            one.meaning,
-        ]
+        (
+            f'{escape(one.name)} <span class="meaning">{escape(one.meaning)}</span>',
+            [written(one.value), pvalue_of(one.pvalue)],
+        )
         for one in measured.quantities
     ]
-    return _section("The sentence as a whole", _table(["quantity", "value", "p", "meaning"], rows))
+    return _section("The sentence as a whole", _table("quantity", ["value", "p"], rows))
 
 
 def _numbers(measured: Measured) -> str:
     columns = measured.columns
     raw = {"gradient": measured.gradient, "leave-one-out": measured.leave_one_out}
-    names = [*(column.name for column in columns), *(f"{name}, not as a share" for name in raw)]
+    names = [*(column.name for column in columns), *(f"raw {name}" for name in raw)]
     rows = [
-        [
-            f"{place} {marked(word)}",
-            *(written(float(column.values[place]), column.signed) for column in columns),
-            *(f"{float(values[place]):.3g}" for values in raw.values()),
-        ]
+        (
+            f"{place} {_word(word)}",
+            [
+                *(written(float(column.values[place]), column.signed) for column in columns),
+                *(f"{float(values[place]):.3g}" for values in raw.values()),
+            ],
+        )
         for place, word in enumerate(measured.words)
     ]
-    return _section("Each word, by its position", _table(["word", *names], rows))
+    return _section("Each word, by its position", _table("word", names, rows))
 
 
 def _section(title: str, content: str) -> str:
@@ -161,12 +154,15 @@ def _section(title: str, content: str) -> str:
 """
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    names = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+def _table(first: str, names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A table of numbers, each row after its name, which is HTML already."""
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in (first, *names))
     lines = "".join(
-        f'<tr><th scope="row"><bdi>{escape(first)}</bdi></th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
-        + "</tr>\n"
-        for first, *rest in rows
+        f'<tr><th scope="row">{name}</th>{"".join(map(_cell, numbers))}</tr>\n'
+        for name, numbers in rows
     )
-    return f'<table class="numbers"><thead><tr>{names}</tr></thead><tbody>\n{lines}</tbody></table>'
+    return f'<table class="numbers"><thead><tr>{heads}</tr></thead><tbody>\n{lines}</tbody></table>'
+
+
+def _cell(number: str) -> str:
+    return f"<td>{escape(number)}</td>"
