@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+
 from attention_audit.cell import restore
 from attention_audit.explain.asking import Asked, ask
 from attention_audit.explain.measuring import measure
@@ -27,6 +29,7 @@ def examine(config: Mapping[str, Any], cell: Cell, asked: Asked) -> Measured:
         FileNotFoundError: a file of the cell is missing.
     """
     asked.check(config["dataset"]["task"])
+    torch.set_num_threads(config["threads"])
     restored = restore(config, cell)
     question = ask(restored, asked, told=not config["dataset"]["private"])
     return measure(config, cell, restored, question)
