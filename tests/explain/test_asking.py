@@ -59,12 +59,9 @@ def test_a_text_without_a_word_is_refused(restored, text):
 
 
 def test_a_candidate_must_be_an_answer(restored):
-    with pytest.raises(ValueError) as error:
+    line = "^--candidates: found 'moon', expected of the model's 4 answers, such as 'kitchen', 'of"
+    with pytest.raises(ValueError, match=line):
         ask(restored, Asked("a", "b", ("office", "moon")))
-    assert str(error.value) == (
-        "--candidates: found 'moon', expected of the model's 4 answers, such as 'kitchen', "
-        "'office', 'garden'"
-    )
 
 
 @pytest.mark.parametrize(

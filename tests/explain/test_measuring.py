@@ -41,7 +41,9 @@ def test_of_a_test_document_they_are_the_stored_ones(classified, encoder):
         of_words = row(importance, number)
         np.testing.assert_allclose(found.gradient, of_words["gradient"], atol=1e-9)
         np.testing.assert_allclose(found.leave_one_out, of_words["loo"], atol=1e-9)
-        np.testing.assert_allclose(found.adversary, row(other, number)["exact_attention"], atol=1e-6)
+        np.testing.assert_allclose(
+            found.adversary, row(other, number)["exact_attention"], atol=1e-6
+        )
         correlation, adversarial = (
             row(taken[name], number) for name in ("correlation", "adversarial")
         )

@@ -15,10 +15,11 @@ from attention_audit.report.heatmap.wording import visible
 from attention_audit.report.sentence import Measured, Word
 from attention_audit.report.sentence.wording import marked, pvalue_of, written
 
-WIDEST_WORD = 24
-WIDEST_BAR = 10
-# Of a column beside its bar: the number, a blank before the bar, and what parts it from the next.
-ROOM = 9
+WIDEST_WORD, NARROWEST_WORD = 24, 8
+# A word is folded for the sake of a short bar, not of a longer one.
+WIDEST_BAR, SHORT_BAR = 10, 3
+# Cells of a number with its sign, and between two columns.
+NUMBER, GAP = 6, 2
 EIGHTHS = ("", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589")
 
 
@@ -44,24 +45,35 @@ def _sentence(words: Iterable[Word]) -> str:
 
 
 def _words(measured: Measured, console: Console) -> Table:
-    columns = measured.columns
+    heads = [column.name.replace("leave-", "leave-\n") for column in measured.columns]
     longest = max(Text(marked(word)).cell_len for word in measured.words)
-    beside = min(WIDEST_WORD, longest) + len(str(len(measured.words))) + 4
-    bar = max(0, min(WIDEST_BAR, (console.width - beside) // len(columns) - ROOM))
-    table = _table(["", "word"], [])
-    table.columns[1].max_width = WIDEST_WORD
-    for column in columns:
-        table.add_column(column.name, no_wrap=True)
-    for place, word in enumerate(measured.words):
-        cells = (_cell(float(one.values[place]), one.signed, bar) for one in columns)
-        table.add_row(Text(str(place), justify="right"), Text(marked(word)), *cells)
+    index = len(str(len(measured.words)))
+    room = console.width - index - 2 * GAP
+    word = min(WIDEST_WORD, longest, max(NARROWEST_WORD, room - _width(heads, SHORT_BAR)))
+    bars = range(WIDEST_BAR, 0, -1)
+    bar = next((bar for bar in bars if _width(heads, bar) <= room - word), 0)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", no_wrap=True, min_width=index)
+    # Of no fixed width, it would be the first to give way to the others.
+    table.add_column("word", overflow="fold", width=max(word, len("word")))
+    for head in heads:
+        table.add_column(head, no_wrap=True, min_width=NUMBER)
+    for place, one in enumerate(measured.words):
+        cells = (_cell(float(of.values[place]), of.signed, bar) for of in measured.columns)
+        table.add_row(Text(str(place), justify="right"), Text(marked(one)), *cells)
     return table
+
+
+def _width(heads: Sequence[str], bar: int) -> int:
+    """What the columns of these heads take with bars so long, gaps before them included."""
+    number = NUMBER + bar + (bar > 0)
+    return sum(GAP + max(number, *map(len, head.split("\n"))) for head in heads)
 
 
 def _cell(value: float, signed: bool, width: int) -> Text:
     if math.isnan(value):
         return Text("\u2013")
-    return Text(f"{written(value, signed)} {drawn(abs(value), width)}")
+    return Text(f"{written(value, signed):<{NUMBER}} {drawn(abs(value), width)}".rstrip())
 
 
 def drawn(share: float, width: int) -> str:
