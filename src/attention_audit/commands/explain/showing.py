@@ -17,9 +17,9 @@ from attention_audit.report.sentence.wording import marked, pvalue_of, written
 
 WIDEST_WORD, NARROWEST_WORD = 24, 8
 # A word is folded for the sake of a short bar, not of a longer one.
-WIDEST_BAR, SHORT_BAR = 10, 3
-# Cells of a number with its sign, and between two columns.
-NUMBER, GAP = 6, 2
+WIDEST_BAR, SHORT_BAR = 10, 2
+# Cells of a number with its sign, between two columns, and at the table's edges.
+NUMBER, GAP, EDGES = 6, 3, 2
 EIGHTHS = ("", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589")
 
 
@@ -48,7 +48,7 @@ def _words(measured: Measured, console: Console) -> Table:
     heads = [column.name.replace("leave-", "leave-\n") for column in measured.columns]
     longest = max(Text(marked(word)).cell_len for word in measured.words)
     index = len(str(len(measured.words)))
-    room = console.width - index - 2 * GAP
+    room = console.width - EDGES - index - GAP
     word = min(WIDEST_WORD, longest, max(NARROWEST_WORD, room - _width(heads, SHORT_BAR)))
     bars = range(WIDEST_BAR, 0, -1)
     bar = next((bar for bar in bars if _width(heads, bar) <= room - word), 0)
