@@ -143,6 +143,8 @@ def test_answers_in_words_of_a_private_corpus_are_refused(fitted):
         (None, False),
         ({"objective": {"_target_": "x"}, "given": {}}, False),
         ({"given": {"importance": "gradient"}}, True),
+        ({"given": {}, "objective": None}, True),
+        ("given", False),
     ],
 )
 def test_frozen_attention_has_no_weights_for_another_text(tmp_path, auxiliary, refused):

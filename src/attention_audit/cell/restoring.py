@@ -43,8 +43,8 @@ class Restored:
 
 def refuse_frozen(config: Mapping[str, Any], cell: Cell) -> None:
     """Refuse, by a ValueError, a model whose attention was given for instances of its corpus."""
-    auxiliary = config.get("auxiliary") or {}
-    if "given" in auxiliary and "objective" not in auxiliary:
+    auxiliary = config.get("auxiliary")
+    if isinstance(auxiliary, Mapping) and auxiliary.get("objective") is None:
         raise ValueError(
             f"{cell.folder}: its attention is frozen to weights of its corpus's own instances, and "
             "it has none for another text; name a cell that learns its attention"

@@ -24,13 +24,14 @@ EIGHTHS = ("", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u25
 
 
 def show(measured: Measured, console: Console) -> None:
-    """Print all numbers; bars are as long as the number is large, the whole bar standing for 1."""
+    """Print all numbers, those of words with bars beside them, as far as the console has room."""
     console.print(Text(visible(measured.cell)))
     if measured.query:
         console.print(Text(f"asked: {_sentence(measured.query)}"))
     console.print(_words(measured, console))
     for column in measured.columns:
         console.print(Text(f"{column.name:<14} {column.meaning}"))
+    console.print(Text(f"{'bars':<14} all on one scale, from 0 to 1"))
     for note in measured.notes:
         console.print(Text(note))
     console.print(_outputs(measured))
@@ -46,22 +47,27 @@ def _sentence(words: Iterable[Word]) -> str:
 
 def _words(measured: Measured, console: Console) -> Table:
     heads = [column.name.replace("leave-", "leave-\n") for column in measured.columns]
-    longest = max(Text(marked(word)).cell_len for word in measured.words)
-    index = len(str(len(measured.words)))
-    room = console.width - EDGES - index - GAP
-    word = min(WIDEST_WORD, longest, max(NARROWEST_WORD, room - _width(heads, SHORT_BAR)))
-    bars = range(WIDEST_BAR, 0, -1)
-    bar = next((bar for bar in bars if _width(heads, bar) <= room - word), 0)
+    word, bar = _widths(measured, heads, console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", no_wrap=True, min_width=index)
+    table.add_column("", no_wrap=True)
     # Of no fixed width, it would be the first to give way to the others.
-    table.add_column("word", overflow="fold", width=max(word, len("word")))
+    table.add_column("word", overflow="fold", width=word)
     for head in heads:
         table.add_column(head, no_wrap=True, min_width=NUMBER)
     for place, one in enumerate(measured.words):
         cells = (_cell(float(of.values[place]), of.signed, bar) for of in measured.columns)
         table.add_row(Text(str(place), justify="right"), Text(marked(one)), *cells)
     return table
+
+
+def _widths(measured: Measured, heads: Sequence[str], width: int) -> tuple[int, int]:
+    """Cells of a word, and of a bar, 0 where there is no room for any."""
+    longest = max(Text(marked(word)).cell_len for word in measured.words)
+    room = width - EDGES - len(str(len(measured.words))) - GAP
+    word = min(WIDEST_WORD, longest, max(NARROWEST_WORD, room - _width(heads, SHORT_BAR)))
+    bars = range(WIDEST_BAR, 0, -1)
+    bar = next((bar for bar in bars if _width(heads, bar) <= room - word), 0)
+    return max(word, len("word")), bar
 
 
 def _width(heads: Sequence[str], bar: int) -> int:
