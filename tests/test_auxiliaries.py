@@ -147,7 +147,7 @@ def test_the_base_stays_as_it_is_while_others_are_fitted(config):
 
 
 def test_a_killed_auxiliary_fit_goes_on_and_the_base_says_why(config, fits, monkeypatch):
-    chosen = config("analysis=uniform")
+    chosen = config("analysis=[uniform,permutation]")
     real = auxiliaries.fit_or_load
 
     def broken(config: Config, *rest: Any, **more: Any) -> Any:
@@ -160,6 +160,7 @@ def test_a_killed_auxiliary_fit_goes_on_and_the_base_says_why(config, fits, monk
         with pytest.raises(RuntimeError, match="out of memory"):
             audit.run(chosen)
     base = cell.locate(chosen).cell
+    assert [one.name for one in base.analyses()] == ["permutation"]  # its fit had no part in it
     states = {one.name: one.status() for one in Store(base.root).cells()}
     assert states["planted/lstm+uniform"].state == "failed"
     assert states["planted/lstm+additive"].reason == "RuntimeError: out of memory"

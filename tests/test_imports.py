@@ -69,6 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     # Refuses secrets, and shows none.
     "commandline": {"configuration", "privacy", "signals", "spelling"},
     "tracking": {"store"},
+    "dashboard": {"tracking"},
     "terminal": {"published", "store"},
     "audit": {
         *ENGINE,
@@ -82,7 +83,8 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"store", "measures", "published", "spelling"},
     "commands": {
         *ENGINE,
-        *("audit", "commandline", "configuration", "explain", "report", "schema", "terminal"),
+        *("audit", "commandline", "configuration", "dashboard", "explain", "report", "schema"),
+        "terminal",
     },
     "__main__": {"commands", "commandline"},
 }

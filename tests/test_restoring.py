@@ -144,6 +144,7 @@ def test_answers_in_words_of_a_private_corpus_are_refused(fitted):
         ({"objective": {"_target_": "x"}, "given": {}}, False),
         ({"given": {"importance": "gradient"}}, True),
         ({"given": {}, "objective": None}, True),
+        ({"every_epoch": True}, False),
         ("given", False),
     ],
 )

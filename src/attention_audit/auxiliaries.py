@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attention_audit.cell import (
     Fitted,
     Place,
     Serving,
+    epoch_weights,
     failure_kept,
     fit_or_load,
     logged,
@@ -44,7 +46,7 @@ class Auxiliaries:
         self.place = place
         self.fitted = fitted
         self.base = self._subject(fitted)
-        self._known = {place.cell.hash8: self.base}
+        self._known = {place.cell.folder: self.base}
 
     def __call__(self, role: str, change: Mapping[str, Any], given: Given | None = None) -> Subject:
         """See `attention_audit.diagnostics.Fit`.
@@ -55,23 +57,21 @@ class Auxiliaries:
         config = _changed(self.config, change)
         place = Place(place_of(config, self.place.corpus), self.place.source, self.place.corpus)
         cell = place.cell
-        if cell.hash8 not in self._known:
-            base = self.place.cell
-            _log.info("%s: %s for %s", role, f"{cell.name}/{cell.folder.name}", base.folder.name)
-            serving = Serving(
-                role=role,
-                base=f"{base.name}/{base.folder.name}",
-                prepared=self.fitted.prepared,
-                given=given,
-            )
-            self._known[cell.hash8] = self._subject(_fit(config, place, serving))
-        return self._known[cell.hash8]
+        if cell.folder not in self._known:
+            base = f"{self.place.cell.name}/{self.place.cell.folder.name}"
+            _log.info("%s for %s: %s/%s", role, base, cell.name, cell.folder.name)
+            serving = Serving(role, base, self.fitted.prepared, given)
+            fitted = _fit(config, place, serving)
+            self._known[cell.folder] = self._subject(fitted, partial(epoch_weights, cell))
+        return self._known[cell.folder]
 
-    def _subject(self, fitted: Fitted) -> Subject:
+    def _subject(
+        self, fitted: Fitted, epochs: Callable[[], list[Mapping[str, Any]]] = list
+    ) -> Subject:
         """As diagnostics ask it, all of them on the same batches."""
         from attention_audit.diagnostics import Subject
 
-        return Subject(fitted.task.model, self.fitted.data.loader, _fingerprint(fitted))
+        return Subject(fitted.task.model, self.fitted.data.loader, _fingerprint(fitted), epochs)
 
 
 def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
@@ -85,9 +85,10 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
         with failure_kept(cell), logged(cell):
             fitted = fit_or_load(config, place, serving=serving)
             if cell.role != "grid":
+                cell.set_running()
                 store_predictions(config, cell, fitted)
                 cell.seal()
-                cell.set_fitted()
+            cell.set_fitted()
         return fitted
 
 

@@ -149,4 +149,11 @@ class Scoring:
 
 def told(found: Scored) -> str:
     """`-0.003, 95 % interval [-0.012, 0.006]`."""
+    if np.isnan(found.value):
+        return "undefined"
     return f"{found.value:.3f}, 95 % interval [{found.lo:.3f}, {found.hi:.3f}]"
+
+
+def number(value: float) -> str:
+    """To three decimals, as a sentence says it."""
+    return "undefined" if np.isnan(value) else f"{value:.3f}"

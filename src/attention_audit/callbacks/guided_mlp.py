@@ -10,7 +10,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 from torch import Tensor
 
 from attention_audit.batch import Batch, words
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, told
+from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, number, told
 from attention_audit.diagnostics import (
     SPLITS,
     Chosen,
@@ -33,7 +33,7 @@ CONDITION = "the weights help a reader without context"
 # By the weights that guide it: how they are spelt, and the setting of the published table.
 SETTINGS = {
     "uniform": ("uniform weights", "uniform"),
-    "trained": ("weights of its own, learned", "trained_mlp"),
+    "trained": ("learned weights of its own", "trained_mlp"),
     "base": ("the base model's weights", "base_lstm"),
     "seed": ("the weights of another seed's model", ""),
     "adversary": ("the model-consistent adversary's weights", "adversary"),
@@ -139,7 +139,7 @@ class GuidedMLP(Diagnostic):
             spelt, setting = SETTINGS[name]
             sentence = f"A context-free model with {spelt} has {scoring.spelt} {told(score)}"
             if name != "uniform":
-                sentence += f"; {more.value:+.3f} [{more.lo:.3f}, {more.hi:.3f}] to uniform weights"
+                sentence += f"; to that of uniform weights a difference of {told(more)}"
             quantity = f"guided_{name}_{scoring.metric}"
             published = ("3_guided_mlp", setting) if setting else ()
             numbers = (score.value, score.lo, score.hi)
@@ -173,7 +173,7 @@ def _none_chosen(chosen: Chosen, least_jsd: float) -> Finding:
     largest = max(chosen.dev_jsd.values(), default=float("nan"))
     sentence = (
         f"No model-consistent adversary had a dev JSD above {least_jsd:g} nats (largest "
-        f"{largest:.3f}): none could guide the context-free model."
+        f"{number(largest)}): none could guide the context-free model."
     )
     nothing = float("nan")
     return Finding(CONDITION, "guided_adversary", nothing, nothing, nothing, sentence)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import NonNegativeFloat, PositiveInt
 
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, told
+from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, number, told
 from attention_audit.callbacks.stored import Row, mean_rows
 from attention_audit.diagnostics import (
     Finding,
@@ -18,7 +18,7 @@ from attention_audit.diagnostics import (
     differences,
     fit_frozen,
     fit_regularised,
-    log_odds,
+    give_log_odds,
 )
 from attention_audit.predictions import Predictions
 
@@ -60,7 +60,7 @@ class LogOdds(Diagnostic):
             )
 
     def prepare(self, base: Subject, fit: Fit, config: Mapping[str, Any]) -> None:
-        given = log_odds(base)
+        given = give_log_odds(base)
         trained = fit_frozen(fit, given)
         regularised = fit_regularised(fit, given, self.strength)
         self.given = base.read_under(given, "test")
@@ -81,8 +81,8 @@ class LogOdds(Diagnostic):
             score, more = scoring.of(other), scoring.difference(other.of(base.ids), base)
             found.rows += [scoring.row(name, score), scoring.row(name, more, "_difference")]
             sentence = (
-                f"{SPELT[name]} the model's {scoring.spelt} is {score.value:.3f}, the base model's "
-                f"{own.value:.3f}: difference {told(more)}."
+                f"{SPELT[name]} the model's {scoring.spelt} is {number(score.value)}, the base "
+                f"model's {number(own.value)}: difference {told(more)}."
             )
             quantity = f"{name}_{scoring.metric}_difference"
             numbers = (more.value, more.lo, more.hi)

@@ -1,6 +1,7 @@
 """From a configuration to a cell of the store, and to its fitted model; no analyses."""
 
 from attention_audit.cell.fitting import Fitted, Serving, build, fit, fit_or_load, prepare_corpus
+from attention_audit.cell.keeping import epoch_weights
 from attention_audit.cell.locating import (
     Place,
     corpus_fingerprint,
@@ -18,6 +19,7 @@ __all__ = [
     "Serving",
     "build",
     "corpus_fingerprint",
+    "epoch_weights",
     "failure_kept",
     "find_source",
     "fit",

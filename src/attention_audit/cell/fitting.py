@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
-from attention_audit.cell.keeping import BEST, LAST, check_vocabulary, keep, load, read
+from attention_audit.cell.keeping import BEST, EPOCH, LAST, check_vocabulary, keep, load, read
 from attention_audit.cell.locating import Place
 from attention_audit.corpora import Source
 from attention_audit.privacy import discreet
@@ -223,14 +223,15 @@ def fit(
 
 
 def _watchers(config: Mapping[str, Any], cell: Cell) -> list[pl.Callback]:
-    """Keep the best and the last epoch; stop early, where that is asked for."""
-    from attention_audit.models.checkpoints import EpochCheckpoint
+    """Keep the best and the last epoch, or all; stop early: where that is asked for."""
+    from attention_audit.models.checkpoints import EpochCheckpoint, EveryEpoch
     from attention_audit.models.patience import Patience
     from attention_audit.models.training import SELECTION
 
-    patience = (config.get("auxiliary") or {}).get("patience")
+    asked = config.get("auxiliary") or {}
     return [
-        *([Patience(patience)] if patience else []),
+        *([Patience(asked["patience"])] if "patience" in asked else []),
+        *([EveryEpoch(cell.folder, EPOCH)] if asked.get("every_epoch") else []),
         # The best epoch is written first, so that the last one's file never knows of more than it.
         EpochCheckpoint(cell.folder, BEST, SELECTION),
         EpochCheckpoint(cell.folder, LAST),

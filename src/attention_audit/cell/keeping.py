@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CHECKPOINT = "checkpoint.ckpt"
 LAST = "last.ckpt"
 BEST = "best.ckpt"
+EPOCH = "epoch-"
 REMEDY = "run the cell with force=true, to fit it again"
 
 _log = logging.getLogger(__name__)
@@ -78,6 +79,21 @@ def keep(
     cell.set_fitted()
     for name in (BEST, LAST):
         (cell.folder / name).unlink(missing_ok=True)
+
+
+def epoch_weights(cell: Cell) -> list[Mapping[str, Any]]:
+    """The model's weights after each epoch, of a fit that kept them all."""
+    remedy = "delete the cell's folder: the same command makes it again"
+    files = sorted(cell.folder.glob(f"{EPOCH}*.ckpt"))
+    prefix = "model."
+    return [
+        {
+            name.removeprefix(prefix): weights
+            for name, weights in read(path, remedy)["state_dict"].items()
+            if name.startswith(prefix)
+        }
+        for path in files
+    ]
 
 
 def _vectors_name(vectors: Mapping[str, Any]) -> str:

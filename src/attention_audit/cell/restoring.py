@@ -44,7 +44,9 @@ class Restored:
 def refuse_frozen(config: Mapping[str, Any], cell: Cell) -> None:
     """Refuse, by a ValueError, a model whose attention was given for instances of its corpus."""
     auxiliary = config.get("auxiliary")
-    if isinstance(auxiliary, Mapping) and auxiliary.get("objective") is None:
+    if not isinstance(auxiliary, Mapping):
+        return
+    if "given" in auxiliary and auxiliary.get("objective") is None:
         raise ValueError(
             f"{cell.folder}: its attention is frozen to weights of its corpus's own instances, and "
             "it has none for another text; name a cell that learns its attention"
