@@ -9,11 +9,13 @@ from attention_audit.cell.locating import (
     locate,
     place_of,
 )
+from attention_audit.cell.restoring import Restored, refuse_frozen, restore
 from attention_audit.cell.working import failure_kept, logged
 
 __all__ = [
     "Fitted",
     "Place",
+    "Restored",
     "Serving",
     "build",
     "corpus_fingerprint",
@@ -26,4 +28,6 @@ __all__ = [
     "logged",
     "place_of",
     "prepare_corpus",
+    "refuse_frozen",
+    "restore",
 ]

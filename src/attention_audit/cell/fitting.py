@@ -22,6 +22,7 @@ from attention_audit.trainer import device_count, guarded, make_trainer
 
 if TYPE_CHECKING:
     import pytorch_lightning as pl
+    from torch import Tensor
 
     from attention_audit.models import AttentionModel
     from attention_audit.models.training import AttentionTask
@@ -127,7 +128,6 @@ def build(
     config: Mapping[str, Any], prepared: Prepared, given: Given | None = None
 ) -> tuple[AttentionTask, TextDataModule, Embeddings]:
     """The unfitted model of a configuration, its batches, and its initial embeddings."""
-    from attention_audit.models import assemble
     from attention_audit.text import TextDataModule
 
     embeddings = instantiate(config["vectors"]).embed(
@@ -140,16 +140,33 @@ def build(
         batch_size=config["dataset"]["batch_size"],
         seed=config["seed"],
     )
-    frozen = given is not None and _objective(config) is None
-    attention = _part(config["attention"])
-    model = assemble(
-        embeddings.matrix,
-        _part(config["encoder"]),
-        partial(attention, given=given) if frozen else attention,
-        outputs=len(prepared.answers or prepared.classes),
-        query=prepared.task != "classification",
-    )
+    frozen = None if _objective(config) else given
+    outputs = len(prepared.answers or prepared.classes)
+    model = make_model(config, embeddings.matrix, outputs, frozen)
     return _task(config, prepared, model, data.class_counts, given), data, embeddings
+
+
+def make_model(
+    config: Mapping[str, Any], vectors: Tensor, outputs: int, frozen: Given | None = None
+) -> AttentionModel:
+    """The model of a configuration.
+
+    Args:
+        config: resolved.
+        vectors: [vocabulary, width], the initial embeddings.
+        outputs: number of classes or answers.
+        frozen: the attention, where it is given and not learned.
+    """
+    from attention_audit.models import assemble
+
+    attention = _part(config["attention"])
+    return assemble(
+        vectors,
+        _part(config["encoder"]),
+        attention if frozen is None else partial(attention, given=frozen),
+        outputs=outputs,
+        query=config["dataset"]["task"] != "classification",
+    )
 
 
 def _task(
