@@ -129,7 +129,8 @@ def _work(
             cell.set_running(started)
             _analyse(config, place, fitted, [one for one in analyses if not one.stored.done])
             lines = write_verdict(cell)
-            publish(logger, cell, {one.name: one.histograms for one in analyses}, lines)
+            drawn = {one.name: one.histograms for one in analyses}
+            publish(logger, cell, drawn, lines, examples=not config["dataset"]["private"])
             Store(cell.root).write_summary()
     cell.seal()
     # Said last: a cell is finished once its W&B run is, too.

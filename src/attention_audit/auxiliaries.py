@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attention_audit.cell import (
     Fitted,
     Place,
     Serving,
+    epoch_weights,
     failure_kept,
     fit_or_load,
     logged,
@@ -59,14 +61,17 @@ class Auxiliaries:
             base = f"{self.place.cell.name}/{self.place.cell.folder.name}"
             _log.info("%s for %s: %s/%s", role, base, cell.name, cell.folder.name)
             serving = Serving(role, base, self.fitted.prepared, given)
-            self._known[cell.folder] = self._subject(_fit(config, place, serving))
+            fitted = _fit(config, place, serving)
+            self._known[cell.folder] = self._subject(fitted, partial(epoch_weights, cell))
         return self._known[cell.folder]
 
-    def _subject(self, fitted: Fitted) -> Subject:
+    def _subject(
+        self, fitted: Fitted, epochs: Callable[[], list[Mapping[str, Any]]] = list
+    ) -> Subject:
         """As diagnostics ask it, all of them on the same batches."""
         from attention_audit.diagnostics import Subject
 
-        return Subject(fitted.task.model, self.fitted.data.loader, _fingerprint(fitted))
+        return Subject(fitted.task.model, self.fitted.data.loader, _fingerprint(fitted), epochs)
 
 
 def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:

@@ -43,7 +43,7 @@ CONDITION = "the weights help a reader without context"
 # By the weights that guide it: how they are spelt, and the setting of the published table.
 SETTINGS = {
     "uniform": ("uniform weights", "uniform"),
-    "trained": ("weights of its own, learned", "trained_mlp"),
+    "trained": ("learned weights of its own", "trained_mlp"),
     "base": ("the base model's weights", "base_lstm"),
     "seed": ("the weights of another seed's model", ""),
     "adversary": ("the model-consistent adversary's weights", "adversary"),

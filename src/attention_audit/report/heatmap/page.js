@@ -6,10 +6,7 @@ const [low, high] = data.scale;
 const MASKED = 1, PADDING = 2, GONE = -32768;
 const FONT = 'system-ui, "Noto Sans", sans-serif';
 // Colours of equally spaced values of the scale, and between them linear.
-const RAMPS = {
-  light: [[247, 251, 255], [198, 219, 239], [107, 174, 214], [33, 113, 181], [8, 48, 107]],
-  dark: [[22, 32, 44], [24, 66, 110], [38, 110, 170], [110, 175, 225], [228, 243, 255]],
-};
+const RAMPS = data.ramps;
 const LEVELS = 255;
 // Above this many cells a table is only built when it is opened.
 const TABLE_AT_ONCE = 2500;
