@@ -401,3 +401,15 @@ def test_a_fit_that_needs_what_it_was_given_is_not_made_again_alone(config):
     ):
         find(str(adversary.folder), found.root)
     assert find(str(found.folder), found.root) == found
+
+
+def test_a_damaged_grid_cell_that_another_needs_stays_one_whose_analyses_are_to_be_made(config):
+    seed = audit.run(config("seed=1", "analysis=permutation"))
+    (seed.folder / "checkpoint.ckpt").write_bytes(b"damaged")
+    audit.run(config("analysis=seeds"))
+    assert (seed.role, seed.damaged(), seed.analyses()) == ("grid", [], [])
+    judged = Judge()(seed)
+    assert (judged.state, judged.role) == ("stale", "grid")
+    assert "its fit is finished, its analyses are not" in judged.why
+    audit.run(config("seed=1", "analysis=permutation"))
+    assert Judge()(seed).state == "done"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from attention_audit.diagnostics import Subject
     from attention_audit.predictions import Given
 
+GRID = "grid"
 # Of a grid cell, what its model is read from; the rest is that cell's own concern.
 MODEL = {"checkpoint.ckpt", "vocabulary.json", "manifest.json", "identity.json", "status.json"}
 
@@ -81,22 +83,34 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
     with cell.fit_lock():
         if _is_usable(cell):
             return fit_or_load(config, place, serving=serving)
+        if _was_grid(cell):  # damaged; it stays what it was, and its own analyses are to be made
+            serving = replace(serving, role=GRID)
         cell.open(config)
-        if cell.is_fitted and cell.role != "grid" and not _has_model(cell):
+        if cell.is_fitted and cell.role != GRID and not _has_model(cell):
             _log.warning("%s is without its checkpoint: fitting it again", cell.folder)
             cell.discard()
         if not cell.is_fitted:
-            # Until the fit ends, too, it is none of the grid's.
-            cell.write_json("manifest", {"role": serving.role, "base": serving.base})
+            # Until the fit ends, too, it is known what it is for.
+            cell.write_json("manifest", serving.manifest)
         cell.set_running(started)
         with failure_kept(cell), logged(cell):
             fitted = fit_or_load(config, place, serving=serving)
-            if cell.role != "grid":
+            if cell.role == GRID:
+                cell.clear_failure()
+            else:
                 cell.set_running(started)
                 store_predictions(config, cell, fitted)
                 cell.seal()
-            cell.set_fitted()
+                cell.set_fitted()
         return fitted
+
+
+def _was_grid(cell: Cell) -> bool:
+    """Whether a grid cell's finished fit was here, as far as its damaged files tell."""
+    try:
+        return cell.is_fitted and cell.role == GRID
+    except ValueError:
+        return False
 
 
 def _is_usable(cell: Cell) -> bool:
@@ -105,7 +119,7 @@ def _is_usable(cell: Cell) -> bool:
     if damaged & MODEL or not cell.is_fitted:
         return False
     # A grid cell's checkpoint is its user's, to delete and to ask for again.
-    return cell.role == "grid" or (
+    return cell.role == GRID or (
         not damaged and (cell.folder / "metrics.json").exists() and _has_model(cell)
     )
 

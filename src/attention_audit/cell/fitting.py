@@ -57,6 +57,11 @@ class Serving:
     prepared: Prepared
     given: Given | None = None
 
+    @property
+    def manifest(self) -> dict[str, str]:
+        """What the cell's manifest says of it; a grid cell is nobody's."""
+        return {"role": self.role} | ({} if self.role == "grid" else {"base": self.base})
+
 
 def fit_or_load(
     config: Mapping[str, Any],
@@ -93,8 +98,14 @@ def fit_or_load(
     else:
         place.cell.discard_analyses()
         seconds = fit(config, place.cell, task, data, logger)
-        role = {"role": serving.role, "base": serving.base} if serving else {"role": "grid"}
-        keep(place, role, prepared, embeddings, config, seconds)
+        keep(
+            place,
+            serving.manifest if serving else {"role": "grid"},
+            prepared,
+            embeddings,
+            config,
+            seconds,
+        )
     load(place.cell, task)
     return Fitted(task, data, prepared)
 
