@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from attention_audit.store import Cell, Store
+
+HOSTILE = "<script>alert('text')</script>"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -34,22 +37,30 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
     """Opens a file as Playwright's `Page`.
 
     At the test's end no opened page may have said anything on its console, raised, shown a dialog
-    or asked for anything but itself.
+    or asked for anything but itself, and what lies in the `folder` that it may read.
     """
-    contexts, faults = [], []
+    contexts, faults, readable = [], [], ["blob:", "data:"]
 
     def fault(kind: str) -> Callable[[Any], None]:
         return lambda found: faults.append(f"{kind}: {found}")
 
     def ask(request: Any) -> None:
-        if not request.is_navigation_request() and not request.url.startswith(("blob:", "data:")):
+        if not request.is_navigation_request() and not request.url.startswith(tuple(readable)):
             faults.append(f"request: {request.url}")
 
     def dismiss(dialog: Any) -> None:
         faults.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def open_file(path: Path, width: int = 1200, dark: bool = False) -> Any:
+    def open_file(
+        path: Path,
+        width: int = 1200,
+        dark: bool = False,
+        folder: Path | None = None,
+        fragment: str = "",
+    ) -> Any:
+        if folder is not None:
+            readable.append(f"{folder.resolve().as_uri()}/")
         scheme = "dark" if dark else "light"
         size = {"width": width, "height": 800}
         context = browser.new_context(viewport=size, color_scheme=scheme, offline=True)
@@ -59,10 +70,86 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", fault("error"))
         page.on("request", ask)
         page.on("dialog", dismiss)
-        page.goto(path.resolve().as_uri())
+        page.goto(path.resolve().as_uri() + fragment)
         return page
 
     yield open_file
     for context in contexts:
         context.close()
     assert faults == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Where the cells of `stored` are."""
+    return Store(tmp_path / "multirun")
+
+
+@pytest.fixture
+def begun(store: Store) -> Callable[..., Cell]:
+    """Makes a cell that nothing has become of yet."""
+
+    def make(
+        dataset: str = "sst", encoder: str = "lstm", attention: str = "additive", seed: int = 0
+    ) -> Cell:
+        names = {"dataset": dataset, "encoder": encoder, "attention": attention}
+        cell = store.cell(**names, seed=seed, identity=names | {"seed": seed})
+        cell.open({"dataset": {"name": dataset}, "auxiliary": None})
+        cell.set_running()
+        return cell
+
+    return make
+
+
+@pytest.fixture
+def stored(begun: Callable[..., Cell]) -> Callable[..., Cell]:
+    """Makes a finished cell of few instances; its numbers are nobody's."""
+
+    def make(
+        *names: str,
+        classes: tuple[str, ...] = ("negative", "positive"),
+        private: bool = False,
+        differs: str = "",
+        seed: int = 0,
+    ) -> Cell:
+        cell = begun(*names, seed=seed)
+        corpus = {
+            "source": f"files of {cell.dataset}",
+            "differs": differs,
+            "private": private,
+            "classes": classes,
+            "vocabulary": 16_000,
+            "splits": {
+                "train": {"kept": 6355, "classes": dict.fromkeys(classes, 3000)},
+                "test": {"kept": 1725, "classes": dict.fromkeys(classes, 800)},
+            },
+        }
+        settings = {"epochs": 8, "vectors": "random vectors"}
+        manifest = {"role": "grid", "settings": settings, "best_epoch": 3, "corpus": corpus}
+        cell.write_json("manifest", manifest)
+        scores = [("accuracy", "overall", 0.8), ("f1", "1", 0.71), ("macro_f1", "overall", 0.7)]
+        rows = [
+            {"quantity": quantity, "klass": klass, "statistic": "value", "value": value}
+            for quantity, klass, value in scores
+        ]
+        cell.write_json("metrics", {"summary": rows})
+        cell.set_fitted()
+        return cell
+
+    return make
+
+
+@pytest.fixture
+def rows() -> Callable[..., list[dict[str, Any]]]:
+    """Mean, std and share of significant ones, as an analysis summarises a quantity."""
+
+    def make(quantity: str, mean: float, klass: str = "overall") -> list[dict[str, Any]]:
+        counts = {"n": 40, "n_undefined": 2}
+        values = {"mean": mean, "std": 0.25, "sig_frac": 0.5}
+        return [
+            {"quantity": quantity, "klass": klass, "statistic": name, "value": value, **counts}
+            | ({"lo": value - 0.125, "hi": value + 0.125} if name != "std" else {})
+            for name, value in values.items()
+        ]
+
+    return make

@@ -7,15 +7,12 @@ this script may run, by its hash, whatever else the page came to hold.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import math
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
+from attention_audit.report.document import digest, harmless, look, resource
 from attention_audit.report.heatmap.attention import Attention
 from attention_audit.report.heatmap.checks import Check, Range
 from attention_audit.report.heatmap.packing import pack_level
@@ -131,9 +128,9 @@ def _checks(checks: list[Check]) -> str:
 
 
 def _document(panels: list[str], data: dict[str, Any], scale: Range, title: str) -> str:
-    script, style = _resource("page.js"), _resource("page.css")
+    script, style = resource(__package__, "page.js"), look() + resource(__package__, "page.css")
     policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
     return f"""<!doctype html>
@@ -153,22 +150,8 @@ def _document(panels: list[str], data: dict[str, Any], scale: Range, title: str)
 {"".join(panels)}
 </main>
 <p class="note">{UNIT}</p>
-<script type="application/json" id="data">{_harmless(data)}</script>
+<script type="application/json" id="data">{harmless(data)}</script>
 <script>{script}</script>
 </body>
 </html>
 """
-
-
-def _resource(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _harmless(data: dict[str, Any]) -> str:
-    """JSON in which nothing can end the element that it stands in."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

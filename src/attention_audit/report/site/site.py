@@ -1,0 +1,48 @@
+"""Writes the report's folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from attention_audit.report.document import harmless, look, resource
+from attention_audit.report.results import Result
+from attention_audit.report.site.details import details
+from attention_audit.report.site.overview import overview
+from attention_audit.store.atomic import write_text
+
+# Says that a folder is a report, which may be written over.
+MARK = "report.css"
+
+
+def write_site(found: Sequence[Result], out: Path) -> None:
+    """Write the report of some cells into a folder, over an older one.
+
+    Raises:
+        ValueError: the folder holds something that is no report.
+    """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out}: found a file; expected a folder for the report")
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
+        raise ValueError(
+            f"--out {out}: found a folder that holds no report; expected a new or empty one"
+        )
+    (out / "cells").mkdir(parents=True, exist_ok=True)
+    write_text(out / MARK, look() + resource(__package__, "report.css"))
+    for script in ("load.js", "overview.js"):
+        write_text(out / script, resource(__package__, script))
+    _write_data(out / "cells", ((one.key, details(one)) for one in found))
+    write_text(out / "index.html", overview(found))
+
+
+def _write_data(folder: Path, data: Iterable[tuple[str, Any]]) -> None:
+    """A script file for each key, and none beside them."""
+    written = set()
+    for key, value in data:
+        path = folder / f"{key}.js"
+        write_text(path, f"receive({json.dumps(path.stem)}, {harmless(value)});\n")
+        written.add(path)
+    for left_over in set(folder.glob("*.js")) - written:
+        left_over.unlink()
