@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
+from typing import Any
+
 
 def test_it_writes_a_folder_and_names_the_first_page(command, finished, store, tmp_path):
     finished()
@@ -15,3 +18,25 @@ def test_no_store_is_said_in_one_line(command, tmp_path):
     said = command("report", "--store", str(tmp_path / "none"))
     assert said.code == 2
     assert "no such folder; expected cells" in said.err
+
+
+def test_figures_are_written_when_asked_for(command, finished, store, tmp_path):
+    finished()
+    said = command("report", "--store", str(store), "--out", str(tmp_path / "out"), "--figures")
+    assert said.code == 0
+    assert str(tmp_path / "out" / "figures" / "table2.tex") in said.out.splitlines()
+    assert (tmp_path / "out" / "figures" / "table2.tex").is_file()
+
+
+def test_without_altair_it_says_what_to_install(command, tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "altair":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    said = command("report", "--out", str(tmp_path / "out"))
+    assert said.code == 2
+    assert "pip install -e '.[report]'" in said.err

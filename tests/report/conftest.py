@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attention_audit.store import Cell, Store
@@ -151,5 +152,42 @@ def rows() -> Callable[..., list[dict[str, Any]]]:
             | ({"lo": value - 0.125, "hi": value + 0.125} if name != "std" else {})
             for name, value in values.items()
         ]
+
+    return make
+
+
+@pytest.fixture
+def audited(
+    stored: Callable[..., Cell], rows: Callable[..., list[dict[str, Any]]]
+) -> Callable[..., Cell]:
+    """Makes a finished cell with the first paper's analyses of eight instances."""
+
+    def make(*names: str, **about: Any) -> Cell:
+        cell = stored(*names, **about)
+        ids, predicted = np.arange(8), np.arange(8) % 2
+        cell.write_table("instances", {"id": ids, "length": 4 + 2 * ids})
+        tau = np.array([np.nan, -0.5, 0.1, 0.3, 0.3, 0.5, 0.7, 1.0])
+        taus = {f"tau_{name}": tau for name in ("gradient", "loo", "gradient_loo", "random")}
+        pvalues = {f"{name}_pvalue": np.abs(1 - tau) / 2 for name in taus}
+        gaps = {"gap_loo": tau * 0, "gap_gradient": tau * 0 + 0.5}
+        classes = ("overall", "0", "1")
+        summary = [row for name in (*taus, *gaps) for k in classes for row in rows(name, 0.25, k)]
+        cell.analysis("correlation", {}, 1).write(
+            {"summary": summary}, {"id": ids, **taus, **pvalues, **gaps, "predicted": predicted}
+        )
+        peaks = np.linspace(0.1, 1, 8)
+        change = {"delta_y_med": ids / 8, "max_attention": peaks, "predicted": predicted}
+        cell.analysis("permutation", {}, 1).write(
+            {"summary": rows("delta_y_med", 0.4)}, {"id": ids, **change}
+        )
+        jsd = {"eps_max_jsd": np.linspace(0, 0.6, 8), "eps_max_jsd_exact": np.full(8, 0.65)}
+        summary = [
+            row for name in (*jsd, "frontier_0.01", "frontier_0.1") for row in rows(name, 0.5)
+        ]
+        cell.analysis("adversarial", {"epsilon": 0.01}, 1).write(
+            {"summary": summary},
+            {"id": ids, **jsd, "max_attention": peaks, "predicted": predicted},
+        )
+        return cell
 
     return make

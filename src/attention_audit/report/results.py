@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from attention_audit.published import Comparison, PublishedFigure, compare, unlike
 from attention_audit.store import Analysis, Cell, Store
 
@@ -89,6 +91,12 @@ class Result:
     def beside(self, figures: Iterable[PublishedFigure]) -> list[Comparison]:
         """Its rows beside published figures; without a difference where they are not alike."""
         return compare(self.rows, figures, self.epsilon)
+
+    def lengths(self, ids: np.ndarray) -> np.ndarray:
+        """The number of words of each of these instances."""
+        table = self.cell.read_table("instances")
+        found = dict(zip(table["id"].to_pylist(), table["length"].to_pylist(), strict=True))
+        return np.array([found[instance] for instance in ids.tolist()])
 
     def name_of(self, klass: str) -> str:
         """A class as its corpus names it; `overall` has none."""

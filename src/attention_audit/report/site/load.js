@@ -3,22 +3,22 @@
 
 const arrivals = new Map();
 
-function receive(key, data) {
-  arrivals.get(key)?.(data);
+function receive(name, data) {
+  arrivals.get(name)?.(data);
 }
 
 const loads = new Map();
 
 // The data of a file in a folder of the report, loaded once.
 function load(folder, key) {
-  const path = `${folder}/${encodeURIComponent(key)}.js`;
-  if (!loads.has(path)) loads.set(path, started(path, key));
-  return loads.get(path);
+  const name = `${folder}/${key}`;
+  if (!loads.has(name)) loads.set(name, started(name, `${folder}/${encodeURIComponent(key)}.js`));
+  return loads.get(name);
 }
 
-function started(path, key) {
+function started(name, path) {
   return new Promise((resolve, reject) => {
-    arrivals.set(key, resolve);
+    arrivals.set(name, resolve);
     const script = document.createElement("script");
     script.src = path;
     script.addEventListener("error", () => reject(new Error(`${path} is missing`)));

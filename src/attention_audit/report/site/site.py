@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from attention_audit.report.document import harmless, look, resource
 from attention_audit.report.results import Result
 from attention_audit.report.site.details import details
 from attention_audit.report.site.overview import overview
+from attention_audit.report.site.plots import drawings, listing, plots, specifications
 from attention_audit.store.atomic import write_text
 
 # Says that a folder is a report, which may be written over.
@@ -29,20 +31,36 @@ def write_site(found: Sequence[Result], out: Path) -> None:
         raise ValueError(
             f"--out {out}: found a folder that holds no report; expected a new or empty one"
         )
-    (out / "cells").mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
     write_text(out / MARK, look() + resource(__package__, "report.css"))
-    for script in ("load.js", "overview.js"):
+    for script in ("load.js", "overview.js", "plots.js"):
         write_text(out / script, resource(__package__, script))
+    write_text(out / "vega.js", _vega())
+    _write_data(out / "data", (("cells", listing(found)), ("charts", specifications())))
     _write_data(out / "cells", ((one.key, details(one)) for one in found))
+    _write_data(out / "plots", drawings(found))
     write_text(out / "index.html", overview(found))
+    write_text(out / "plots.html", plots())
+
+
+@cache  # seconds
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, of the version that Altair writes for."""
+    import altair as alt
+    import vl_convert
+
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version))
 
 
 def _write_data(folder: Path, data: Iterable[tuple[str, Any]]) -> None:
     """A script file for each key, and none beside them."""
+    folder.mkdir(exist_ok=True)
     written = set()
     for key, value in data:
         path = folder / f"{key}.js"
-        write_text(path, f"receive({json.dumps(path.stem)}, {harmless(value)});\n")
+        name = json.dumps(f"{folder.name}/{key}")
+        write_text(path, f"receive({name}, {harmless(value)});\n")
         written.add(path)
     for left_over in set(folder.glob("*.js")) - written:
         left_over.unlink()
