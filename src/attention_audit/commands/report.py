@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attention_audit.report.figures import write_figures
 from attention_audit.report.results import results
-from attention_audit.report.site import write_site
+from attention_audit.report.site import INSTANCES, write_site
 from attention_audit.store import Store
 
 ABOUT = "write the report over the store's cells: pages that open from the disk"
@@ -18,6 +18,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument("--store", type=Path, default=Path("multirun"), help="where the cells are")
     parser.add_argument("--out", type=Path, default=Path("report"), help="the folder to write to")
+    parser.add_argument(
+        "--instances",
+        type=int,
+        default=INSTANCES,
+        help=f"instances of a cell whose words are shown, at most ({INSTANCES})",
+    )
     parser.add_argument(
         "--figures",
         action="store_true",
@@ -35,7 +41,7 @@ def run(arguments: Namespace) -> int:
     if not arguments.store.is_dir():
         raise FileNotFoundError(f"--store {arguments.store}: no such folder; expected cells")
     found = results(Store(arguments.store))
-    write_site(found, arguments.out)
+    write_site(found, arguments.out, arguments.instances)
     print(f"{len(found)} cells: {arguments.out / 'index.html'}")
     if arguments.figures:
         for path in write_figures(found, arguments.out / "figures"):

@@ -19,6 +19,11 @@ def look() -> str:
     return resource(__package__, "look.css")
 
 
+def ink() -> str:
+    """The script that says which ink can be read on a colour."""
+    return resource(__package__, "ink.js")
+
+
 def digest(text: str) -> str:
     """A script or style as a content policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from attention_audit.report.document import digest, harmless, look, resource
+from attention_audit.report.document import digest, harmless, ink, look, resource
 from attention_audit.report.heatmap.attention import Attention
 from attention_audit.report.heatmap.checks import Check, Range
 from attention_audit.report.heatmap.packing import pack_level
@@ -128,7 +128,8 @@ def _checks(checks: list[Check]) -> str:
 
 
 def _document(panels: list[str], data: dict[str, Any], scale: Range, title: str) -> str:
-    script, style = resource(__package__, "page.js"), look() + resource(__package__, "page.css")
+    script = ink() + resource(__package__, "page.js")
+    style = look() + resource(__package__, "page.css")
     policy = (
         f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; "
         "base-uri 'none'; form-action 'none'"

@@ -4,6 +4,6 @@ Each cell's data are a script file of their own, which a page loads when they ar
 a page that was opened from a disk may not fetch anything else.
 """
 
-from attention_audit.report.site.site import write_site
+from attention_audit.report.site.site import INSTANCES, write_site
 
-__all__ = ["write_site"]
+__all__ = ["INSTANCES", "write_site"]

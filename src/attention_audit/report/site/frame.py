@@ -10,7 +10,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-PAGES = {"index.html": "Overview", "plots.html": "Plots"}
+PAGES = {"index.html": "Overview", "plots.html": "Plots", "instances.html": "Instances"}
 
 
 def page(name: str, scripts: Sequence[str], body: str) -> str:

@@ -32,36 +32,6 @@ function colours() {
   };
 }
 
-function save(name, content) {
-  const link = element("a", { href: content, download: name });
-  link.click();
-}
-
-function asFile(text, type) {
-  return URL.createObjectURL(new Blob([text], { type }));
-}
-
-function commaSeparated({ columns, rows }) {
-  // A leading sign would be read as a formula by a spreadsheet.
-  const safe = (value) => (typeof value === "string" && /^[=+\-@]/.test(value) ? `'${value}` : value);
-  const quoted = (value) => `"${String(safe(value) ?? "").replaceAll('"', '""')}"`;
-  return [columns, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n");
-}
-
-function buttons(name, view, drawn) {
-  const actions = {
-    SVG: async () => save(`${name}.svg`, asFile(await view.toSVG(), "image/svg+xml")),
-    PNG: async () => save(`${name}.png`, await view.toImageURL("png", 3)),
-    CSV: () => save(`${name}.csv`, asFile(commaSeparated(drawn), "text/csv")),
-  };
-  return Object.entries(actions).map(([label, act]) => {
-    const button = element("button", { type: "button", class: "save" }, label);
-    button.setAttribute("aria-label", `Save ${name} as ${label}`);
-    button.addEventListener("click", act);
-    return button;
-  });
-}
-
 function panelOf(cell) {
   const title = cell.key ? element("a", { href: `index.html#${cell.key}` }, named(cell)) : named(cell);
   const score = cell.score ? ` ${cell.score}` : "";
@@ -89,7 +59,11 @@ async function draw(chart, cell, drawn, ends, body, panel) {
   });
   if (drawn.note) panel.append(element("p", { class: "note" }, drawn.note));
   const name = `${cell.key}_${chart.name}`;
-  panel.append(element("p", { class: "actions" }, ...buttons(name, view, drawn)));
+  panel.append(saveButtons(name, {
+    SVG: async () => save(`${name}.svg`, asFile(await view.toSVG(), "image/svg+xml")),
+    PNG: async () => save(`${name}.png`, await view.toImageURL("png", 3)),
+    CSV: () => save(`${name}.csv`, asFile(commaSeparated([drawn.columns, ...drawn.rows]), "text/csv")),
+  }));
 }
 
 // Why a place of the matrix is empty.

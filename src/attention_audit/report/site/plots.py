@@ -24,7 +24,7 @@ model stands its test score; its name opens all its numbers.</p>
 
 def plots() -> str:
     """The HTML of `plots.html`."""
-    return page("plots.html", ("vega.js", "load.js", "plots.js"), _BODY)
+    return page("plots.html", ("vega.js", "load.js", "saving.js", "plots.js"), _BODY)
 
 
 def specifications() -> dict[str, Any]:

@@ -8,19 +8,30 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attention_audit.report.document import harmless, look, resource
+from attention_audit.report.document import harmless, ink, look, resource
 from attention_audit.report.results import Result
 from attention_audit.report.site.details import details
+from attention_audit.report.site.instances import instances_page, samples
 from attention_audit.report.site.overview import overview
-from attention_audit.report.site.plots import drawings, listing, plots, specifications
+from attention_audit.report.site.plots import drawings, listing, plots, shown, specifications
 from attention_audit.store.atomic import write_text
 
 # Says that a folder is a report, which may be written over.
 MARK = "report.css"
+INSTANCES = 200
+SCRIPTS = (
+    *("load.js", "saving.js", "overview.js", "plots.js"),
+    *("trial.js", "drawing.js", "instances.js"),
+)
 
 
-def write_site(found: Sequence[Result], out: Path) -> None:
+def write_site(found: Sequence[Result], out: Path, most: int = INSTANCES) -> None:
     """Write the report of some cells into a folder, over an older one.
+
+    Args:
+        found: cells.
+        out: the folder.
+        most: instances of a cell whose words are shown, at most.
 
     Raises:
         ValueError: the folder holds something that is no report.
@@ -33,13 +44,16 @@ def write_site(found: Sequence[Result], out: Path) -> None:
         )
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / MARK, look() + resource(__package__, "report.css"))
-    for script in ("load.js", "overview.js", "plots.js"):
+    write_text(out / "ink.js", ink())
+    for script in SCRIPTS:
         write_text(out / script, resource(__package__, script))
     write_text(out / "vega.js", _vega())
     _write_data(out / "data", (("cells", listing(found)), ("charts", specifications())))
     _write_data(out / "cells", ((one.key, details(one)) for one in found))
     _write_data(out / "plots", drawings(found))
+    _write_data(out / "instances", samples(shown(found), most))
     write_text(out / "index.html", overview(found))
+    write_text(out / "instances.html", instances_page())
     write_text(out / "plots.html", plots())
 
 
