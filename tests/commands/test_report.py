@@ -20,6 +20,14 @@ def test_no_store_is_said_in_one_line(command, tmp_path):
     assert "no such folder; expected cells" in said.err
 
 
+def test_a_number_of_instances_that_cannot_be_is_refused(command, store, tmp_path):
+    store.mkdir()
+    words = ("--store", str(store), "--out", str(tmp_path / "out"), "--instances", "-1")
+    said = command("report", *words)
+    assert said.code == 2
+    assert "--instances -1: expected 0 or more" in said.err
+
+
 def test_figures_are_written_when_asked_for(command, finished, store, tmp_path):
     finished()
     said = command("report", "--store", str(store), "--out", str(tmp_path / "out"), "--figures")

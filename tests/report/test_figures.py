@@ -15,7 +15,7 @@ def test_a_figure_holds_all_cells_of_a_corpus_with_their_scores(store, audited, 
     assert not any("plane" in name or "guided" in name for name in written)
     assert written["sst_frontier.pdf"].read_bytes().startswith(b"%PDF")
     drawn = written["sst_tau_gradient.svg"].read_text()
-    for said in ("sst: lstm + additive, f1 0.710", "sst: average + additive, f1 0.710", "tau"):
+    for said in ("sst: lstm + additive, F1 0.710", "sst: average + additive, F1 0.710", "tau"):
         assert said in drawn
     assert "lstm + additive" not in written["sst_average_minus_lstm.svg"].read_text()
     assert "epsilon 0.01" in written["sst_eps_max_jsd.svg"].read_text()

@@ -81,6 +81,12 @@ def test_the_test_score_is_that_of_the_task(stored):
     assert result(stored("cnn", classes=())).score_name == ("accuracy", "overall")
 
 
+def test_a_score_has_its_name(stored, begun):
+    assert result(stored()).score == "F1 0.710"
+    assert result(stored("cnn", classes=())).score == "accuracy 0.800"
+    assert result(begun("adr")).score == ""
+
+
 def test_classes_have_their_corpus_names(stored):
     one = result(stored())
     assert [one.name_of(klass) for klass in ("0", "1", "2", "overall")] == [

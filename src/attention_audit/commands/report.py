@@ -38,6 +38,8 @@ def run(arguments: Namespace) -> int:
         import vl_convert  # noqa: F401
     except ImportError:
         raise ValueError(EXTRA) from None
+    if arguments.instances < 0:
+        raise ValueError(f"--instances {arguments.instances}: expected 0 or more")
     if not arguments.store.is_dir():
         raise FileNotFoundError(f"--store {arguments.store}: no such folder; expected cells")
     found = results(Store(arguments.store))

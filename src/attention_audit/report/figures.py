@@ -53,10 +53,7 @@ def _rank(pair: tuple[str, str]) -> int:
 def _panel(chart: Chart, one: Result, rows: DrawnRows, ends: Ends) -> Any:
     import altair as alt
 
-    quantity, klass = one.score_name
-    score = one.value(quantity, klass)
-    said = "" if score is None else f", {quantity.replace('_', '-')} {score:.3f}"
-    title = f"{one.cell.dataset}: {one.cell.encoder} + {one.cell.attention}{said}"
+    title = f"{one.cell.dataset}: {one.cell.encoder} + {one.cell.attention}, {one.score}"
     note = chart.note(one)
     drawn = chart.draw(alt.Data(values=rows), ends)
     named = alt.TitleParams(title, subtitle=wrap(note, 60), anchor="start", fontSize=11)

@@ -14,6 +14,8 @@ from attention_audit.store import Analysis, Cell, Store
 State = Literal["done", "failed", "running", "unfinished", "unreadable"]
 _STATES: dict[str, State] = {"fitted": "done", "failed": "failed", "running": "running"}
 Row = Mapping[str, Any]
+# How scores are spelt.
+SCORES = {"f1": "F1", "micro_f1": "micro-F1", "macro_f1": "macro-F1", "accuracy": "accuracy"}
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,15 @@ class Result:
         if classes == 2:
             return "f1", "1"
         return ("macro_f1" if classes else "accuracy"), "overall"
+
+    @property
+    def score(self) -> str:
+        """Its test score with its name; empty unless it is done."""
+        quantity, klass = self.score_name
+        value = self.value(quantity, klass)
+        if self.state != "done":
+            return ""
+        return f"{SCORES[quantity]} {'undefined' if value is None else f'{value:.3f}'}"
 
     def row(self, quantity: str, klass: str = "overall", statistic: str = "") -> Row | None:
         """One of its rows, None without it; the statistic is `value` or `mean` unless named."""

@@ -13,7 +13,7 @@ from attention_audit.published import (
     table1,
     table2,
 )
-from attention_audit.report.results import Result, foremost
+from attention_audit.report.results import SCORES, Result, foremost
 
 PAIRS = tuple((e, a) for a in ("additive", "dot") for e in ("lstm", "cnn", "average"))
 # What a grid of all cells can show, and how it is said.
@@ -27,7 +27,6 @@ QUANTITIES = {
     "eps_max_jsd_exact": "largest JSD within epsilon, exact (nats), mean",
     "eps_max_jsd_found": "largest JSD within epsilon, best found (nats), mean",
 }
-_SCORES = {"f1": "F1", "micro_f1": "micro-F1", "accuracy": "accuracy"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def _table1(chosen: Chosen) -> Table:
             (_vocabulary(one), f"{statistics.vocabulary:,}"),
         )
         figure = table1(dataset)
-        said = _SCORES.get(figure.quantity, figure.quantity) if figure else ""
+        said = SCORES[figure.quantity] if figure else ""
         items = [Item(dataset), *(Item(text) for pair in sizes for text in pair), Item(said)]
         rows.append((*items, *_compared(one, figure)))
     both = ("ours", "published")

@@ -124,6 +124,12 @@ def test_nothing_of_a_private_corpus_is_there(read, store):
     assert found == {"absent": "a private corpus: none of its texts is shown"}
 
 
+def test_none_where_none_are_asked_for(read, store):
+    read()
+    [(_, found)] = samples(results(store), 0)
+    assert found == {"absent": "none were asked for"}
+
+
 def test_a_cell_without_words_says_so(audited, store):
     audited()
     [(_, found)] = samples(results(store), 200)

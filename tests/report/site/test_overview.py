@@ -54,6 +54,27 @@ def test_a_cell_opens_from_the_grid_and_from_its_address(shown):
     again.locator("#cell h2", has_text="sst, lstm + additive").wait_for()
 
 
+def test_a_cell_leads_to_its_plots_and_instances(shown):
+    opened = shown()
+    opened.locator(".grid:visible").get_by_role("link", name="0.710").first.click()
+    opened.get_by_role("link", name="instances", exact=True).click()
+    opened.wait_for_url("**/instances.html#sst_*")
+    opened.go_back()
+    opened.get_by_role("link", name="plots", exact=True).click()
+    opened.wait_for_url("**/plots.html#sst/*")
+
+
+def test_a_file_that_is_missing_is_said(shown, browser, tmp_path):
+    shown()
+    folder = tmp_path / "report"
+    (folder / "data" / "cells.js").unlink()
+    context = browser.new_context(offline=True)
+    opened = context.new_page()
+    opened.goto((folder / "plots.html").as_uri())
+    opened.get_by_text("data/cells.js is missing: keep the report's folder whole").wait_for()
+    context.close()
+
+
 def test_a_failed_cell_says_why_as_text(shown):
     opened = shown()
     assert HOSTILE in opened.locator(".alarm").inner_text()
@@ -65,6 +86,10 @@ def test_an_address_of_no_cell_is_said(shown):
     opened = shown()
     opened.evaluate("location.hash = '#' + encodeURIComponent('../../../x')")
     opened.locator("#cell .alarm", has_text="No cell ../../../x in this report").wait_for()
+
+
+def test_an_address_that_nobody_can_read_shows_no_cell(shown):
+    assert not shown(fragment="#%").locator("#cell").is_visible()
 
 
 @pytest.mark.parametrize(("width", "dark"), [(320, False), (1200, True)])

@@ -85,6 +85,8 @@ def _significance(one: Result, _: Result | None) -> DrawnRows:
     for low, high in itertools.pairwise(edges):
         pvalue = found["tau_gradient_pvalue"][(lengths >= low) & (lengths < high)]
         defined = pvalue[~np.isnan(pvalue)]
+        if not len(defined):
+            continue
         for group, chosen in (("p \u2264 0.05", defined <= ALPHA), ("p > 0.05", defined > ALPHA)):
             row = {"from": float(low), "to": float(high), "group": group, "of": len(defined)}
             drawn.append({**row, "count": int(chosen.sum())})
@@ -108,7 +110,6 @@ def _significance_bars(data: Any, ends: Ends) -> Any:
     )
     return (
         alt.Chart(data, title=warned)
-        .transform_filter("datum.of > 0")
         .mark_bar(orient="vertical", binSpacing=1)
         .encode(
             x=x.axis(values=[2**n for n in range(13)], format="d"),

@@ -231,7 +231,7 @@ async function openCell(key) {
 let opened = null;
 
 async function follow() {
-  const [key, id] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const [key, id] = fragment();
   const cell = cells.find((one) => one.key === key) ?? cells[0];
   if (!cell) return nothing("No cell is done yet: there is nothing to show.");
   chosen.value = cell.key;

@@ -64,6 +64,8 @@ def samples(found: Sequence[Result], most: int) -> Iterator[tuple[str, dict[str,
 
 
 def _sample(one: Result, most: int) -> dict[str, Any]:
+    if not most:
+        return {"absent": "none were asked for"}
     if one.is_private:
         return {"absent": "a private corpus: none of its texts is shown"}
     try:

@@ -16,14 +16,25 @@ function load(folder, key) {
   return loads.get(name);
 }
 
+// A file that is missing is said, and its data never come.
 function started(name, path) {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     arrivals.set(name, resolve);
     const script = document.createElement("script");
     script.src = path;
-    script.addEventListener("error", () => reject(new Error(`${path} is missing`)));
+    script.addEventListener("error", () => document.querySelector("main").prepend(
+      element("p", { class: "alarm" }, `${name}.js is missing: keep the report's folder whole.`)));
     document.body.append(script);
   });
+}
+
+// The parts of the address's fragment, which anybody may have written.
+function fragment() {
+  try {
+    return location.hash.slice(1).split("/").map(decodeURIComponent);
+  } catch {
+    return [""];
+  }
 }
 
 // Text is set as text: nothing of the store becomes markup.

@@ -52,6 +52,11 @@ function cellPanel(data) {
   if (data.state !== "done") {
     parts.push(element("p", { class: "alarm" }, `${data.state}${data.why ? `: ${data.why}` : ""}`));
   }
+  if (data.isShown) {
+    const [plots, instances] = [`plots.html#${data.dataset}`, `instances.html#${data.key}`];
+    parts.push(element("p", {}, "See its ", element("a", { href: plots }, "plots"), " beside those of "
+      + "the other models, and its ", element("a", { href: instances }, "instances"), "."));
+  }
   if (data.unlike) parts.push(element("p", { class: "note" }, data.unlike));
   if (data.verdict.length) {
     parts.push(element("h3", {}, "Verdict: what was tested, and what was measured"));
@@ -64,7 +69,7 @@ function cellPanel(data) {
 }
 
 async function openCell() {
-  const key = decodeURIComponent(location.hash.slice(1));
+  const key = fragment().join("/");
   panel.hidden = !key;
   if (!key) return;
   panel.replaceChildren(element("p", {}, "Loading …"));

@@ -11,6 +11,10 @@ from attention_audit.report.site.frame import page
 from attention_audit.report.site.markup import STEPS, table
 from attention_audit.report.tables import QUANTITIES, by_models, grid, papers_tables
 
+RUNNING = (
+    "Running: at work when this report was written, or ended without a word; "
+    "python -m attention_audit status tells which."
+)
 LEGEND = (
     *((f"lower-{n}", f"ours lower by more than {STEPS[n - 1]:g}") for n in (3, 2, 1)),
     ("alike", f"within {STEPS[0]:g}"),
@@ -33,12 +37,13 @@ def _greeting(found: Sequence[Result]) -> str:
     states = Counter(one.state for one in found)
     counted = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
     swatches = "".join(f'<li class="{name}">{escape(said)}</li>' for name, said in LEGEND)
+    at_work = f'<p class="note">{RUNNING}</p>' if states["running"] else ""
     return f"""<p>Cells of this store: {counted}. A cell is a model, an encoder with an attention,
 fitted to a corpus and put on trial; choose one to see all its numbers and its verdict.</p>
 <p class="note">Published: Jain &amp; Wallace 2019, Tables 1 and 2, and the authors' result files
 beside single cells. Differences are ours - published, coloured by size;
 nothing is averaged over cells.</p>
-<ul class="legend">{swatches}</ul>"""
+<ul class="legend">{swatches}</ul>{at_work}"""
 
 
 def _grids(found: Sequence[Result]) -> str:

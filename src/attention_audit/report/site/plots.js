@@ -149,7 +149,7 @@ async function show(cells, charts) {
 }
 
 function choose() {
-  const wanted = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const wanted = fragment();
   for (const [select, value] of [[dataset, wanted[0]], [analysis, wanted[1]]]) {
     const found = Array.from(select.options, (option) => option.value).includes(value);
     select.value = found ? value : select.options[0]?.value ?? "";

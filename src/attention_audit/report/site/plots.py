@@ -9,7 +9,7 @@ from attention_audit.report.charts import ANALYSES, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends
 from attention_audit.report.results import Result, foremost
 from attention_audit.report.site.frame import page
-from attention_audit.report.tables import by_models, number
+from attention_audit.report.tables import by_models
 
 # Digits that no plot can show more of.
 _DIGITS = 6
@@ -64,18 +64,10 @@ def listing(found: Sequence[Result]) -> list[dict[str, str]]:
             "attention": one.cell.attention,
             "state": one.state,
             "why": one.why,
-            "score": _score(one),
+            "score": one.score,
         }
         for one in shown(found)
     ]
-
-
-def _score(one: Result) -> str:
-    if one.state != "done":
-        return ""
-    quantity, klass = one.score_name
-    spelt = {"f1": "F1", "macro_f1": "macro-F1"}.get(quantity, quantity)
-    return f"{spelt} {number(one.value(quantity, klass))}"
 
 
 def drawings(found: Sequence[Result]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -48,10 +48,11 @@ def write_site(found: Sequence[Result], out: Path, most: int = INSTANCES) -> Non
     for script in SCRIPTS:
         write_text(out / script, resource(__package__, script))
     write_text(out / "vega.js", _vega())
+    chosen = shown(found)
     _write_data(out / "data", (("cells", listing(found)), ("charts", specifications())))
-    _write_data(out / "cells", ((one.key, details(one)) for one in found))
+    _write_data(out / "cells", ((one.key, details(one, one in chosen)) for one in found))
     _write_data(out / "plots", drawings(found))
-    _write_data(out / "instances", samples(shown(found), most))
+    _write_data(out / "instances", samples(chosen, most))
     write_text(out / "index.html", overview(found))
     write_text(out / "instances.html", instances_page())
     write_text(out / "plots.html", plots())
