@@ -12,7 +12,6 @@ import pytest
 
 from attention_audit.store import Cell, Store
 
-HOSTILE = "<script>alert('text')</script>"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from attention_audit.report.charts import ANALYSES, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends, ends_of
-from attention_audit.report.results import Result, foremost
-from attention_audit.report.tables import PAIRS, Table, by_models, papers_tables
+from attention_audit.report.grid import PAIRS
+from attention_audit.report.results import Result, by_models, foremost
+from attention_audit.report.tables import Table, papers_tables
 from attention_audit.report.text import latex, markdown
 from attention_audit.store.atomic import write_text
 

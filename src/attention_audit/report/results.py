@@ -159,6 +159,14 @@ def _done(cell: Cell) -> Result:
     return Result(cell, "done", "", rows, manifest, latest, tuple(verdict))
 
 
+def by_models(found: Iterable[Result]) -> dict[tuple[str, str, str], list[Result]]:
+    """Cells by dataset, encoder and attention."""
+    grouped: dict[tuple[str, str, str], list[Result]] = {}
+    for one in found:
+        grouped.setdefault((one.cell.dataset, *one.pair), []).append(one)
+    return grouped
+
+
 def foremost(found: Iterable[Result]) -> Result | None:
     """The one of several cells of the same models that tables have room for.
 

@@ -110,6 +110,18 @@ def test_the_bias_is_recovered_so_that_every_prediction_is_the_models(read, clas
     assert ours == pytest.approx(theirs, abs=1e-6)
 
 
+def test_the_bias_is_that_of_a_prediction_that_is_not_saturated(read):
+    cell = read()
+    instances, tokens = (cell.read_table(name).to_pydict() for name in ("instances", "tokens"))
+    instances["probability"][0] = [0.0, 1.0]
+    tokens["token_logit"][0] = [[1000.0]] * 3
+    cell.write_table("instances", instances)
+    cell.write_table("tokens", tokens)
+    _, decoder = model(1)
+    bias = sample(result(cell), 200)["bias"]
+    assert bias == pytest.approx(decoder.output.bias.tolist(), abs=1e-6)
+
+
 def test_words_that_do_not_give_the_stored_predictions_are_not_offered(read):
     cell = read()
     tokens = cell.read_table("tokens").to_pydict()

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
-from attention_audit.report.results import Result
+from attention_audit.report.grid import QUANTITIES, grid
+from attention_audit.report.results import Result, by_models
 from attention_audit.report.site.frame import page
 from attention_audit.report.site.markup import STEPS, table
-from attention_audit.report.tables import QUANTITIES, by_models, grid, papers_tables
+from attention_audit.report.tables import papers_tables
 
 RUNNING = (
     "Running: at work when this report was written, or ended without a word; "

@@ -7,9 +7,8 @@ from typing import Any
 
 from attention_audit.report.charts import ANALYSES, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends
-from attention_audit.report.results import Result, foremost
+from attention_audit.report.results import Result, by_models, foremost
 from attention_audit.report.site.frame import page
-from attention_audit.report.tables import by_models
 
 # Digits that no plot can show more of.
 _DIGITS = 6
