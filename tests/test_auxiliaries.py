@@ -147,7 +147,7 @@ def test_the_base_stays_as_it_is_while_others_are_fitted(config):
 
 
 def test_a_killed_auxiliary_fit_goes_on_and_the_base_says_why(config, fits, monkeypatch):
-    chosen = config("analysis=uniform")
+    chosen = config("analysis=[uniform,permutation]")
     real = auxiliaries.fit_or_load
 
     def broken(config: Config, *rest: Any, **more: Any) -> Any:
@@ -160,7 +160,14 @@ def test_a_killed_auxiliary_fit_goes_on_and_the_base_says_why(config, fits, monk
         with pytest.raises(RuntimeError, match="out of memory"):
             audit.run(chosen)
     base = cell.locate(chosen).cell
+    assert [one.name for one in base.analyses()] == ["permutation"]  # its fit had no part in it
     states = {one.name: one.status() for one in Store(base.root).cells()}
+    roles = {one.name: one.role for one in Store(base.root).cells()}
+    assert roles == {"planted/lstm+additive": "grid", "planted/lstm+uniform": "uniform"}
+    judge = Judge()
+    assert {(judge(one).role, judge(one).state) for one in Store(base.root).cells()} == {
+        *(("grid", "failed"), ("uniform", "failed")),
+    }
     assert states["planted/lstm+uniform"].state == "failed"
     assert states["planted/lstm+additive"].reason == "RuntimeError: out of memory"
     fits.clear()
@@ -179,6 +186,24 @@ def test_a_damaged_auxiliary_cell_is_made_again(config, fits, name):
     assert fits.count("planted/lstm+uniform/0") == (1 if name == "metrics.json" else 2)
     assert content(uniform)["instances.parquet"] == before["instances.parquet"]
     assert not uniform.damaged()
+
+
+def test_an_auxiliary_cell_without_its_checkpoint_is_fitted_again_and_a_grid_cell_is_not(
+    config, fits
+):
+    found = audit.run(config("analysis=uniform"))
+    [uniform] = others(found)["uniform"]
+    before = weights(uniform)
+    (uniform.folder / "checkpoint.ckpt").unlink()
+    assert Judge()(uniform).why == "without checkpoint.ckpt: made again when an analysis needs it"
+    audit.run(config("analysis=uniform", "budget.resamples=20"))
+    assert fits.count("planted/lstm+uniform/0") == 2
+    assert same(weights(uniform), before)
+    assert uniform.role == "uniform"
+    audit.run(config("attention=uniform", "analysis=none"))
+    (uniform.folder / "checkpoint.ckpt").unlink()
+    with pytest.raises(FileNotFoundError, match="is missing: run the cell with force=true"):
+        audit.run(config("analysis=uniform", "budget.resamples=30"))
 
 
 def test_two_cells_that_need_each_other_do_not_wait_for_ever(config):
@@ -316,6 +341,29 @@ def test_log_odds_of_a_question_are_refused_before_training(planted, composed, f
     assert fits == []
 
 
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("encoder@diagnostics.mlp=lstm", "diagnostics.mlp: found lstm, expected an encoder that"),
+        ("attention@diagnostics.uniform=dot", "diagnostics.uniform: found dot, expected an att"),
+    ],
+)
+def test_what_a_sentence_would_call_by_a_wrong_name_is_refused(planted, fits, part, said):
+    name = part.partition(".")[2].partition("=")[0]
+    for analysis in {"mlp": ["guided_mlp"]}.get(name, ["uniform", "guided_mlp", "model_adversary"]):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            audit.run(planted(part, f"analysis={analysis}"))
+    assert fits == []
+    audit.run(planted("encoder=average", "encoder@diagnostics.mlp=average", "analysis=uniform"))
+
+
+def test_a_model_that_learns_no_weights_has_none_to_compare(config):
+    found = audit.run(config("attention=uniform", "analysis=guided_mlp"))
+    quantities = {row["quantity"] for row in found.summary()}
+    assert {"guided_uniform_f1", "guided_base_f1"} <= quantities
+    assert not any("guided_trained" in quantity for quantity in quantities)
+
+
 def test_every_diagnostic_runs_on_a_question(composed, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_AUDIT_CACHE", str(tmp_path / "cache"))
     chosen = composed(
@@ -326,6 +374,15 @@ def test_every_diagnostic_runs_on_a_question(composed, tmp_path, monkeypatch):
     quantities = {row["quantity"] for row in found.summary()}
     assert {"uniform_accuracy_difference", "seed_jsd", "guided_base_accuracy"} <= quantities
     assert "excess" not in quantities  # no frontier is exact there
+
+
+def test_a_fit_beside_a_cells_own_is_timed_as_a_whole(config, monkeypatch):
+    moments = (f"2026-01-01T00:{minute:02}:00+00:00" for minute in range(60))
+    monkeypatch.setattr(auxiliaries, "now", lambda: next(moments))
+    found = audit.run(config("analysis=uniform"))
+    [uniform], [plain] = others(found)["uniform"], others(found)["plain"]
+    assert uniform.status().started == "2026-01-01T00:00:00+00:00"
+    assert plain.status().started == "2026-01-01T00:01:00+00:00"
 
 
 def test_status_finds_nothing_wrong_with_them_and_names_their_roles(config):

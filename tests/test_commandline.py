@@ -17,7 +17,7 @@ TYPOS = {
     "dataset=ssst": "(did you mean 'sst'?)",
     "analysis=permutaton": "(did you mean 'permutation'?)",
     "analysis=[correlation,permutaton]": "(did you mean 'permutation'?)",
-    "analysis=nothing": "expected one of adversarial, correlation, guided_mlp, log_odds, model",
+    "analysis=nothing": "expected one of adversarial, contexts, correlation, guided_mlp",
     "trainer=smokee": "(did you mean 'smoke'?)",
     "trainer=smoke analysis=nothing": "analysis=nothing: unknown",
     "vectors=glov": "(did you mean 'glove'?)",

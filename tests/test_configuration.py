@@ -124,6 +124,18 @@ FAULTS = [
     (["encoder._target_=attention_audit.models.encoders.GRU"], "encoder._target_: cannot import"),
     (["~encoder._target_"], "encoder._target_: found None"),
     (["~dataset.epsilon", "adversary.epsilon=0.1"], "dataset.epsilon: missing"),
+    *(
+        ([f"analysis={name}", f"diagnostics.lambdas=[{found}]"], f"analysis.{name}.lambdas: {said}")
+        for name in ("guided_mlp", "model_adversary")
+        for found, said in (
+            ("", "found []: "),
+            ("-1", "found [-1.0]: "),
+            ("inf", "found [inf]: "),
+            ("0,0.1234567,0.12345671", "found [0.0, 0.1234567, 0.12345671]: "),
+        )
+    ),
+    (["analysis=guided_mlp", "diagnostics.least_jsd=0.7"], "least_jsd: found 0.7: Input should be"),
+    (["analysis=log_odds", "analysis.log_odds.strength=inf"], "log_odds.strength: found inf"),
 ]
 
 

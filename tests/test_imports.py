@@ -69,15 +69,23 @@ ALLOWED: dict[str, set[str]] = {
     # Refuses secrets, and shows none.
     "commandline": {"configuration", "privacy", "signals", "spelling"},
     "tracking": {"store"},
+    "dashboard": {"tracking"},
     "terminal": {"published", "store"},
     "audit": {
         *ENGINE,
         *("auxiliaries", "configuration", "tracking", "terminal", "privacy", "verdict"),
     },
+    "explain": {
+        *("batch", "callbacks", "cell", "configuration", "measures", "report", "store"),
+    },
     "grid": {"audit", "cell", "configuration", "corpora", "privacy", "store"},
     "plan": {"grid", "store"},
     "report": {"store", "measures", "published", "spelling"},
-    "commands": {*ENGINE, "audit", "report", "commandline", "configuration", "schema", "terminal"},
+    "commands": {
+        *ENGINE,
+        *("audit", "commandline", "configuration", "dashboard", "explain", "report", "schema"),
+        "terminal",
+    },
     "__main__": {"commands", "commandline"},
 }
 HEAVY = {

@@ -79,6 +79,15 @@ def test_cells_of_other_epochs_tell_nothing(grid):
     assert "time: unknown until" in text
 
 
+def test_a_model_that_serves_a_cells_analyses_tells_nothing(grid):
+    cells = grid()
+    finish(cells[0], 100)
+    finish(cells[1], 2)
+    assert row(shown(cells, cells[:2]), "planted")[4:] == ["5", "min", "6", "s"]  # 6 x 51
+    cells[1].place.cell.write_json("manifest", {"role": "seed"})
+    assert row(shown(cells, cells[:1]), "planted")[4:] == ["11", "min"]  # 7 x 100 seconds
+
+
 def test_the_time_of_a_run_that_only_added_an_analysis_is_not_a_cells_time(grid):
     cell = grid()[0]
     finish(cell, 100, fitted_before=True)

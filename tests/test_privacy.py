@@ -128,7 +128,9 @@ def test_a_whole_cell_keeps_a_private_corpus_to_itself(cell, tmp_path, wandb_rec
 def test_without_private_the_same_cell_would_be_seen(cell, tmp_path) -> None:
     """So that the scan is known to find what is there."""
     assert cell(private=False).code == 0
-    assert {"tokens.parquet", *KEPT} == marked(tmp_path)
+    sent = {name for name in marked(tmp_path) if name.startswith("examples")}
+    assert len(sent) == 1  # W&B's table of them
+    assert {"tokens.parquet", *KEPT, *sent} == marked(tmp_path)
     failed = cell("seed=1", fault="label", private=False)
     assert f"{MARK}id0" in failed.err
     assert {"traceback.txt", "status.json"} <= marked(tmp_path)

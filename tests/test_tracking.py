@@ -30,7 +30,7 @@ def finished(root: Path, seed: int) -> Cell:
     values = np.array([0.1, 0.2, np.nan, 0.4])
     cell.analysis("correlation", {}, 1).write(
         {"summary": [{"quantity": "tau", "klass": "0", "statistic": "mean", "value": 0.25}]},
-        {"tau": values, "gap": np.full(4, np.nan)},
+        {"id": np.arange(4), "tau": values, "gap": np.full(4, np.nan)},
     )
     return cell
 

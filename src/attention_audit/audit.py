@@ -129,7 +129,8 @@ def _work(
             cell.set_running(started)
             _analyse(config, place, fitted, [one for one in analyses if not one.stored.done])
             lines = write_verdict(cell)
-            publish(logger, cell, {one.name: one.histograms for one in analyses}, lines)
+            drawn = {one.name: one.histograms for one in analyses}
+            publish(logger, cell, drawn, lines, examples=not config["dataset"]["private"])
             Store(cell.root).write_summary()
     cell.seal()
     # Said last: a cell is finished once its W&B run is, too.
@@ -141,15 +142,19 @@ def _analyse(
 ) -> None:
     from attention_audit.callbacks import Diagnostic
 
-    auxiliaries = Auxiliaries(config, place, fitted)
-    with discreet(config["dataset"]["private"]):
-        for one in pending:
-            if isinstance(one, Diagnostic):
-                one.prepare(auxiliaries.base, auxiliaries, config)
     names = ", ".join(analysis.name for analysis in pending)
     instances = len(fitted.prepared.splits["test"])
     _log.info("analysing %d test instances: %s", instances, names or "predictions only")
-    store_predictions(config, place.cell, fitted, *pending)
+    diagnostics = [one for one in pending if isinstance(one, Diagnostic)]
+    others = [one for one in pending if not isinstance(one, Diagnostic)]
+    # First, so that a fit that fails costs none of them.
+    store_predictions(config, place.cell, fitted, *others)
+    if diagnostics:
+        auxiliaries = Auxiliaries(config, place, fitted)
+        with discreet(config["dataset"]["private"]):
+            for one in diagnostics:
+                one.prepare(auxiliaries.base, auxiliaries, config)
+        store_predictions(config, place.cell, fitted, *diagnostics)
 
 
 def _report(

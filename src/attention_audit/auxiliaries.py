@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attention_audit.cell import (
     Fitted,
     Place,
     Serving,
+    epoch_weights,
     failure_kept,
     fit_or_load,
     logged,
     place_of,
 )
 from attention_audit.privacy import discreet, saves_tokens
-from attention_audit.store import Cell
+from attention_audit.store import Cell, now
 from attention_audit.trainer import guarded, make_trainer
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Auxiliaries:
         self.place = place
         self.fitted = fitted
         self.base = self._subject(fitted)
-        self._known = {place.cell.hash8: self.base}
+        self._known = {place.cell.folder: self.base}
 
     def __call__(self, role: str, change: Mapping[str, Any], given: Given | None = None) -> Subject:
         """See `attention_audit.diagnostics.Fit`.
@@ -55,39 +57,45 @@ class Auxiliaries:
         config = _changed(self.config, change)
         place = Place(place_of(config, self.place.corpus), self.place.source, self.place.corpus)
         cell = place.cell
-        if cell.hash8 not in self._known:
-            base = self.place.cell
-            _log.info("%s: %s for %s", role, f"{cell.name}/{cell.folder.name}", base.folder.name)
-            serving = Serving(
-                role=role,
-                base=f"{base.name}/{base.folder.name}",
-                prepared=self.fitted.prepared,
-                given=given,
-            )
-            self._known[cell.hash8] = self._subject(_fit(config, place, serving))
-        return self._known[cell.hash8]
+        if cell.folder not in self._known:
+            base = f"{self.place.cell.name}/{self.place.cell.folder.name}"
+            _log.info("%s for %s: %s/%s", role, base, cell.name, cell.folder.name)
+            serving = Serving(role, base, self.fitted.prepared, given)
+            fitted = _fit(config, place, serving)
+            self._known[cell.folder] = self._subject(fitted, partial(epoch_weights, cell))
+        return self._known[cell.folder]
 
-    def _subject(self, fitted: Fitted) -> Subject:
+    def _subject(
+        self, fitted: Fitted, epochs: Callable[[], list[Mapping[str, Any]]] = list
+    ) -> Subject:
         """As diagnostics ask it, all of them on the same batches."""
         from attention_audit.diagnostics import Subject
 
-        return Subject(fitted.task.model, self.fitted.data.loader, _fingerprint(fitted))
+        return Subject(fitted.task.model, self.fitted.data.loader, _fingerprint(fitted), epochs)
 
 
 def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
     """Fit, and store what the model says of the test split, unless that was done before."""
     cell = place.cell
+    started = now()
     with cell.fit_lock():
         if _is_usable(cell):
             return fit_or_load(config, place, serving=serving)
         cell.open(config)
-        cell.set_running()
+        if cell.is_fitted and cell.role != "grid" and not _has_model(cell):
+            _log.warning("%s is without its checkpoint: fitting it again", cell.folder)
+            cell.discard()
+        if not cell.is_fitted:
+            # Until the fit ends, too, it is none of the grid's.
+            cell.write_json("manifest", {"role": serving.role, "base": serving.base})
+        cell.set_running(started)
         with failure_kept(cell), logged(cell):
             fitted = fit_or_load(config, place, serving=serving)
             if cell.role != "grid":
+                cell.set_running(started)
                 store_predictions(config, cell, fitted)
                 cell.seal()
-                cell.set_fitted()
+            cell.set_fitted()
         return fitted
 
 
@@ -96,7 +104,14 @@ def _is_usable(cell: Cell) -> bool:
     damaged = set(cell.damaged())
     if damaged & MODEL or not cell.is_fitted:
         return False
-    return cell.role == "grid" or (not damaged and (cell.folder / "metrics.json").exists())
+    # A grid cell's checkpoint is its user's, to delete and to ask for again.
+    return cell.role == "grid" or (
+        not damaged and (cell.folder / "metrics.json").exists() and _has_model(cell)
+    )
+
+
+def _has_model(cell: Cell) -> bool:
+    return (cell.folder / "checkpoint.ckpt").exists()
 
 
 def store_predictions(

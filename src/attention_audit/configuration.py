@@ -107,6 +107,21 @@ def check(config: Mapping[str, Any]) -> None:
         )
 
 
+def check_stored(config: Mapping[str, Any], trusted: Sequence[str] = ()) -> None:
+    """Refuse a configuration read back from a store that cannot be run, or names what it may not.
+
+    Args:
+        config: resolved, and perhaps somebody else's.
+        trusted: packages beside this one whose classes it may name.
+
+    Raises:
+        ValueError: as `check` and `check_targets`.
+    """
+    check_schema(config)
+    check_targets(config, trusted)
+    check(config)
+
+
 def check_corpus(config: Mapping[str, Any]) -> None:
     """Refuse a resolved configuration whose corpus cannot be read; light, unlike `check`."""
     check_schema(config)

@@ -77,13 +77,13 @@ def _notes(cells: Sequence[GridCell], estimates: Mapping[GridCell, float | None]
 
 
 def _timings(cells: Iterable[GridCell]) -> list[Timing]:
-    """Of every finished cell in the stores concerned, whatever else it was for."""
+    """Of every finished grid cell in the stores concerned; others have no analyses to wait for."""
     roots = dict.fromkeys(cell.place.cell.root for cell in cells if cell.place)
     found = [cell for root in roots for cell in Store(root).cells()]
     return [
         Timing(cell, _settings(cell), seconds)
         for cell in found
-        if (seconds := seconds_taken(cell)) is not None
+        if (seconds := seconds_taken(cell)) is not None and cell.role == "grid"
     ]
 
 

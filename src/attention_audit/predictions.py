@@ -51,7 +51,8 @@ class Predictions:
         Raises:
             ValueError: not the same instances.
         """
-        place = _places(self.ids, ids, "predictions")
+        ascending, order = self.ids.sort()
+        place = order[_places(ascending, ids, "predictions")]
         if not torch.equal(ids.sort().values, self.ids.sort().values):
             raise ValueError(
                 f"predictions: found {len(self.ids)} instances, expected {len(ids)}, each once: "
@@ -160,12 +161,11 @@ def _is_distribution(row: Float[Tensor, " words"]) -> bool:
 
 
 def _places(
-    known: Int[Tensor, " instances"], ids: Int[Tensor, " wanted"], what: str
+    ascending: Int[Tensor, " instances"], ids: Int[Tensor, " wanted"], what: str
 ) -> Int[Tensor, " wanted"]:
-    """Where each of `ids` stands in `known`."""
-    ascending, order = known.sort()
-    place = torch.searchsorted(ascending, ids).clamp(max=max(0, len(known) - 1))
-    found = ascending[place] == ids if len(known) else torch.zeros(len(ids), dtype=torch.bool)
+    """Where each of `ids` stands in `ascending`."""
+    place = torch.searchsorted(ascending, ids).clamp(max=max(0, len(ascending) - 1))
+    found = ascending[place] == ids if len(ascending) else torch.zeros(len(ids), dtype=torch.bool)
     if not bool(found.all()):
         missing = ids[~found].tolist()
         raise ValueError(
@@ -173,4 +173,4 @@ def _places(
             + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
             + ": what was made for one split says nothing of another"
         )
-    return order[place]
+    return place

@@ -34,6 +34,7 @@ MEANINGS = {
     "jsd_achieved": "eps_max_jsd_found as a share of the largest without regard to the output",
     "search_gap": "what the search misses: eps_max_jsd_exact (or _found) - eps_max_jsd",
     "search_shortfall": "share of the instances where it misses more than 0.05",
+    "context_share": "share of attention's variance within words: 0, it goes by the word alone",
 }
 """The quantities shown, in this order, and what a reader must be told of them."""
 
@@ -50,7 +51,13 @@ COMPARED_LEAST = {
 }
 # Said once, not for each class.
 OVERALL_ONLY = {"jsd_achieved", "search_gap", "search_shortfall"}
-FRONTIER = "frontier_"
+# Quantities of which there is one for each of some numbers, which ends their name: a line each.
+SERIES = {
+    "frontier_": "largest JSD by epsilon",
+    "settled_jsd_epoch_": "JSD of attention to its last, by epoch",
+    "tau_gradient_epoch_": "tau of attention and gradient, by epoch",
+    "tau_loo_epoch_": "tau of attention and leave-one-out, by epoch",
+}
 
 
 class Lines(logging.Handler):
@@ -97,8 +104,9 @@ def show(
     lines = [_cells(*group, known, corpus) for group in groups]
     console.print(Text(_title(cell, corpus)))
     console.print(_fitting(lines, console))
-    if frontier := _frontier(rows):
-        console.print(Text(frontier))
+    for prefix, label in SERIES.items():
+        if line := _series(rows, prefix, label):
+            console.print(Text(line))
     if legend:
         for line in _legend({quantity for quantity, _, _ in groups}, list(known.values())):
             console.print(Text(line))
@@ -198,16 +206,16 @@ def _grouped(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, dict[str
     return [(quantity, klass, groups[quantity, klass]) for quantity, klass in shown]
 
 
-def _frontier(rows: Iterable[Mapping[str, Any]]) -> str:
-    """One line: the mean of the largest JSD for each epsilon."""
+def _series(rows: Iterable[Mapping[str, Any]], prefix: str, label: str) -> str:
+    """One line: the overall mean of each quantity of that name, in the order of its number."""
     means = {
-        float(row["quantity"].removeprefix(FRONTIER)): _number(row["value"])
+        float(row["quantity"].removeprefix(prefix)): _number(row["value"])
         for row in rows
-        if row["quantity"].startswith(FRONTIER)
+        if row["quantity"].startswith(prefix)
         and (row["klass"], row["statistic"]) == ("overall", "mean")
     }
-    each = [f"{epsilon:g}: {means[epsilon]}" for epsilon in sorted(means)]
-    return f"largest JSD by epsilon  {', '.join(each)}" if each else ""
+    each = [f"{number:g}: {means[number]}" for number in sorted(means)]
+    return f"{label}  {', '.join(each)}" if each else ""
 
 
 def _cells(

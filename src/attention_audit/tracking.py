@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from wandb import Run
 
 HISTOGRAM_BINS = 40
+# Tables of a run: numbers of each test instance, and examples with their texts.
+NUMBERS, MOST_NUMBERS = "instances", 10_000
+EXAMPLES, MOST_EXAMPLES = "examples", 200
 
 
 @contextmanager
@@ -88,6 +91,7 @@ def publish(
     cell: Cell,
     histograms: Mapping[str, Sequence[str]],
     verdict: Sequence[Mapping[str, Any]] = (),
+    examples: bool = False,
 ) -> None:
     """Put the whole cell's results into the run's summary.
 
@@ -97,8 +101,9 @@ def publish(
     Args:
         logger: of `tracked`.
         cell: a finished cell.
-        histograms: analysis name -> the instance columns to draw.
+        histograms: analysis name -> the instance columns to draw and to list.
         verdict: the lines of the diagnostics' verdict, which become a table.
+        examples: list texts, too; never of a private corpus.
     """
     if logger is None:
         return
@@ -109,20 +114,69 @@ def publish(
         value = row.get("value")
         if value is not None and math.isfinite(value):
             summary[f"{row['quantity']}/{row['klass']}/{row['statistic']}"] = value
-    # As in the summary, of two configs of one analysis the later one counts.
+    numbers = _numbers(cell, histograms)
+    for column, values in numbers.items():
+        defined = np.array([value for value in values.values() if np.isfinite(value)])
+        if defined.size:
+            counts = np.histogram(defined, bins=HISTOGRAM_BINS)
+            summary[f"{column}/histogram"] = wandb.Histogram(np_histogram=counts)
+    tables = {"verdict": verdict, NUMBERS: _spread(_rows(numbers), MOST_NUMBERS)}
+    if examples:
+        tables[EXAMPLES] = _spread(_examples(cell, numbers), MOST_EXAMPLES)
+    for name, lines in tables.items():
+        if lines:
+            columns = list(lines[0])
+            data = [[line[column] for column in columns] for line in lines]
+            summary[name] = wandb.Table(columns=columns, data=data)
+    logger.experiment.summary.update(summary)
+
+
+def _numbers(cell: Cell, histograms: Mapping[str, Sequence[str]]) -> dict[str, dict[int, float]]:
+    """By quantity, the analyses' values of each instance; NaN where undefined.
+
+    As in the summary, of two configs of one analysis the later one counts.
+    """
+    found: dict[str, dict[int, float]] = {}
     for analysis in sorted(cell.analyses(), key=lambda one: one.written):
         if not (columns := histograms.get(analysis.name)):
             continue
         instances = analysis.read_instances()
+        ids = instances["id"].to_pylist()
         # An older version of the analysis may lack some.
         for column in sorted(set(columns) & set(instances.column_names)):
-            values = instances[column].to_numpy()
-            defined = values[np.isfinite(values)]
-            if defined.size:
-                counts = np.histogram(defined, bins=HISTOGRAM_BINS)
-                summary[f"{column}/histogram"] = wandb.Histogram(np_histogram=counts)
-    if verdict:
-        columns = list(verdict[0])
-        rows = [[line[column] for column in columns] for line in verdict]
-        summary["verdict"] = wandb.Table(columns=columns, data=rows)
-    logger.experiment.summary.update(summary)
+            found[column] = dict(zip(ids, instances[column].to_pylist(), strict=True))
+    return found
+
+
+def _rows(numbers: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
+    """A row an instance, without anything that would say which."""
+    ids = sorted({instance for values in numbers.values() for instance in values})
+    return [_defined({name: values.get(one) for name, values in numbers.items()}) for one in ids]
+
+
+def _examples(cell: Cell, numbers: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
+    """A row a test instance: its text, what was predicted, and its numbers; [] without words."""
+    if not (cell.folder / "tokens.parquet").exists():
+        return []
+    tokens = cell.read_table("tokens")
+    texts = dict(zip(tokens["id"].to_pylist(), tokens["token"].to_pylist(), strict=True))
+    found = cell.read_table("instances").to_pylist()
+    shown = ("label", "prediction", "length", "max_attention", "entropy")
+    return [
+        {"text": " ".join(texts[one["id"]])}
+        | {name: one[name] for name in shown}
+        | {"probability": one["probability"][one["prediction"]]}
+        | _defined({name: values.get(one["id"]) for name, values in numbers.items()})
+        for one in found
+    ]
+
+
+def _defined(row: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {k: v if v is not None and math.isfinite(v) else None for k, v in row.items()}
+
+
+def _spread(lines: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """At most so many of the lines, evenly spread over all of them."""
+    if len(lines) <= most:
+        return lines
+    return [lines[place] for place in np.linspace(0, len(lines) - 1, most).round().astype(int)]

@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from attention_audit.batch import collate
 from attention_audit.callbacks import Adversarial, Permutation, elsewhere
 from attention_audit.callbacks.elsewhere import Elsewhere
-from attention_audit.counterfactual import Decoding, permutation
-from attention_audit.measures import jsd
+from attention_audit.counterfactual import (
+    Decoding,
+    Search,
+    adversarial_search,
+    optimum,
+    permutation,
+)
+from attention_audit.measures import jsd, tvd
 from attention_audit.models import assemble
 from attention_audit.models.attentions import Additive
 from attention_audit.models.encoders import Average
@@ -32,6 +38,7 @@ ADVERSARY = {
 def model_of(seed=0, outputs=2, size=4.0):
     torch.manual_seed(seed)
     model = assemble(size * torch.randn(16, 4), partial(Average, hidden=5), Additive, outputs)
+    torch.nn.init.constant_(model.decoder.output.bias, 1.5)
     return model.double().eval()
 
 
@@ -125,6 +132,28 @@ def test_nothing_lies_beyond_a_linear_models_own_frontier(seed, size, texts, obj
     model = model_of(seed, size=size)  # from undecided to saturated
     found = values_of(model, batch_of(*texts), budget={"steps": 12}, objective=objective)
     assert (found["excess"] <= 1e-9).all()
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_excess_is_of_the_most_daring_point_above_the_maximum_at_its_own_tvd(search):
+    model = model_of(size=6.0)
+    found = values_of(model, search=search)["excess"]
+    with torch.no_grad():
+        encoding = model.encode(BATCH)
+        attention, projection = model.attend(encoding), model.project(encoding)
+        decode = Decoding(model.decoder, projection)
+        points = [permutation(decode, attention, BATCH.mask, BATCH.ids, permutations=7)]
+        if search:
+            how = Search(candidates=3, epsilon=0.05, steps=25)
+            points.append(adversarial_search(decode, attention, BATCH.mask, BATCH.ids, how))
+    for row in range(4):
+        above = []
+        for point in points:
+            outputs = decode(point.attention)
+            moved = tvd(outputs, decode(attention[:, None]))[row].tolist()
+            best = optimum(decode, attention, moved).jsd[row]
+            above.append(jsd(point.attention, attention[:, None])[row] - best)
+        assert found[row] == pytest.approx(float(torch.cat(above).max()), abs=1e-9)
 
 
 def test_attention_that_breaks_the_bound_is_seen(monkeypatch):

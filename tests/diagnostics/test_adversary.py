@@ -29,6 +29,7 @@ def test_the_change_says_all_that_the_fit_depends_on(reading, noted, texts, weig
     assert asked["role"] == "adversary_0.005"
     assert asked["change"] == {
         "trainer.max_epochs": 9,
+        "training.reduction": "sum",
         "auxiliary": {
             "objective": {
                 "_target_": "attention_audit.models.objectives.ModelConsistent",

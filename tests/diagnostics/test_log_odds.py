@@ -1,4 +1,3 @@
-import importlib
 import logging
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from attention_audit.diagnostics import (
     fit_frozen,
     fit_log_odds,
     fit_regularised,
+    give_log_odds,
     log_odds,
     log_odds_attention,
 )
@@ -91,8 +91,7 @@ def test_a_fit_that_is_cut_short_says_so(caplog, monkeypatch):
     with caplog.at_level(logging.WARNING):
         fit_log_odds(documents, labels, VOCABULARY)
     assert caplog.messages == []
-    module = importlib.import_module("attention_audit.diagnostics.log_odds")  # not the function
-    monkeypatch.setattr(module, "_STEPS", 2)
+    monkeypatch.setattr(log_odds, "_STEPS", 2)
     fit_log_odds(documents, labels, VOCABULARY)
     assert caplog.messages == ["log-odds: no optimum within 2 steps; the last weights count"]
 
@@ -145,7 +144,7 @@ def by_id(given):
 
 
 def test_every_instances_words_have_the_weights_learned_from_the_train_split(reading, texts):
-    found = by_id(log_odds(reading()))
+    found = by_id(give_log_odds(reading()))
     documents, labels = [*texts["train"].values()], np.array([one % 2 for one in texts["train"]])
     weights = fit_log_odds(documents, labels, 12)
     every = {one: text for split in SPLITS for one, text in texts[split].items()}
@@ -159,19 +158,19 @@ def test_every_instances_words_have_the_weights_learned_from_the_train_split(rea
 @pytest.mark.parametrize("split", SPLITS)
 def test_labels_of_the_train_split_alone_are_learned_from(reading, split):
     base = reading()
-    expected = by_id(log_odds(base))
+    expected = by_id(give_log_odds(base))
 
     def relabelled(asked):
         for batch in base.batches(asked):
             labels = (batch.ids % 10 > 1).long() if asked == split else batch.labels
             yield replace(batch, labels=labels)
 
-    found = by_id(log_odds(replace(base, batches=relabelled)))
+    found = by_id(give_log_odds(replace(base, batches=relabelled)))
     assert (found == expected) == (split != "train")
 
 
 def test_frozen_log_odds_are_the_fits_attention(noted, reading):
-    fit, given = noted(), log_odds(reading())
+    fit, given = noted(), give_log_odds(reading())
     fit_frozen(fit, given)
     [asked] = fit.asked
     assert asked["role"] == "log_odds_trained"
@@ -183,7 +182,7 @@ def test_frozen_log_odds_are_the_fits_attention(noted, reading):
 
 
 def test_regularised_keeps_the_bases_attention(noted, reading):
-    fit, given = noted(), log_odds(reading())
+    fit, given = noted(), give_log_odds(reading())
     fit_regularised(fit, given, 2.0)
     [asked] = fit.asked
     assert asked["role"] == "log_odds_regularised"

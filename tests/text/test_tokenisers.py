@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_audit.text.tokenisers import normaliser, tokeniser
+from attention_audit.text.tokenisers import normaliser, reader, tokeniser
 
 spacy_tokens = tokeniser("spacy")
 
@@ -41,3 +41,9 @@ def test_normalised_tokens(token: str, expected: str) -> None:
 
 def test_case_and_digits_can_be_kept() -> None:
     assert normaliser(lowercase=False, digits="keep")("@Entity12") == "@Entity12"
+
+
+def test_a_reader_splits_and_normalises():
+    read = reader("spacy", normaliser(lowercase=True, digits="qqq"))
+    assert read("It's  A1\n<de>") == ["it", "'s", "qqq", "<de>"]
+    assert read(" \n") == []

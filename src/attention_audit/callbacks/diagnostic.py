@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytorch_lightning as pl
+from annotated_types import Len
+from hydra.utils import get_class
+from pydantic import AfterValidator, Field
 
 from attention_audit.callbacks.stored import OVERALL, Row, StoredAnalysis, rows_by_class
 from attention_audit.diagnostics import Finding, Fit, Subject
 from attention_audit.measures import Metric, Scored, score_difference, score_interval
 from attention_audit.predictions import Predictions
+
+
+def _told_apart(strengths: Sequence[float]) -> Sequence[float]:
+    names = Counter(f"{strength:g}" for strength in set(strengths))
+    if twins := [name for name, count in names.items() if count > 1]:
+        raise ValueError(f"two of them are called {twins[0]}; expected six digits to differ in")
+    return strengths
+
+
+# Lambda, of a divergence.
+Strength = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Strengths = Annotated[Sequence[Strength], Len(1), AfterValidator(_told_apart)]
 
 
 @dataclass
@@ -88,6 +104,24 @@ def aligned(found: Mapping[str, np.ndarray], base: Predictions) -> dict[str, np.
     return {name: values[order] for name, values in found.items() if name != "id"}
 
 
+def check_uniform(attention: Mapping[str, Any]) -> None:
+    """Refuse, by a ValueError, another attention where a uniform one is compared with."""
+    if not get_class(attention["_target_"]).uniform:
+        raise ValueError(
+            f"diagnostics.uniform: found {attention['name']}, expected an attention that is "
+            "uniform whatever the text: attention@diagnostics.uniform=uniform"
+        )
+
+
+def check_context_free(encoder: Mapping[str, Any]) -> None:
+    """Refuse, by a ValueError, an encoder that reads context where one without is compared."""
+    if not get_class(encoder["_target_"]).context_free:
+        raise ValueError(
+            f"diagnostics.mlp: found {encoder['name']}, expected an encoder that is context-free, "
+            "and whose class says so: encoder@diagnostics.mlp=mlp or average"
+        )
+
+
 @dataclass(frozen=True)
 class Scoring:
     """The score by which models are compared: of two classes F1, of more macro-F1, else accuracy.
@@ -149,4 +183,11 @@ class Scoring:
 
 def told(found: Scored) -> str:
     """`-0.003, 95 % interval [-0.012, 0.006]`."""
+    if np.isnan(found.value):
+        return "undefined"
     return f"{found.value:.3f}, 95 % interval [{found.lo:.3f}, {found.hi:.3f}]"
+
+
+def number(value: float) -> str:
+    """To three decimals, as a sentence says it."""
+    return "undefined" if np.isnan(value) else f"{value:.3f}"

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import torch
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 from torch import Tensor
 
 from attention_audit.batch import Batch, words
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, told
+from attention_audit.callbacks.diagnostic import (
+    Diagnosis,
+    Diagnostic,
+    Scoring,
+    Strengths,
+    check_context_free,
+    check_uniform,
+    number,
+    told,
+)
 from attention_audit.diagnostics import (
     SPLITS,
     Chosen,
@@ -33,7 +43,7 @@ CONDITION = "the weights help a reader without context"
 # By the weights that guide it: how they are spelt, and the setting of the published table.
 SETTINGS = {
     "uniform": ("uniform weights", "uniform"),
-    "trained": ("weights of its own, learned", "trained_mlp"),
+    "trained": ("learned weights of its own", "trained_mlp"),
     "base": ("the base model's weights", "base_lstm"),
     "seed": ("the weights of another seed's model", ""),
     "adversary": ("the model-consistent adversary's weights", "adversary"),
@@ -62,7 +72,7 @@ class GuidedMLP(Diagnostic):
         epochs: of an adversary's fit, at most.
         patience: epochs without a better dev loss that end an adversary's fit.
         weighted: class weights in the adversary's loss.
-        least_jsd: in nats.
+        least_jsd: in nats, below ln 2, which no JSD exceeds.
         importances: further weights, `gradient` and `leave_one_out`.
         resamples: of the bootstrap intervals.
         seed: of the permutation.
@@ -74,11 +84,11 @@ class GuidedMLP(Diagnostic):
         self,
         encoder: Mapping[str, Any],
         attention: Mapping[str, Any],
-        lambdas: Sequence[NonNegativeFloat],
+        lambdas: Strengths,
         epochs: PositiveInt = 30,
         patience: PositiveInt = 5,
         weighted: bool = False,
-        least_jsd: NonNegativeFloat = 0.4,
+        least_jsd: Annotated[float, Field(ge=0, lt=math.log(2))] = 0.4,
         importances: Sequence[str] = tuple(IMPORTANCES),
         resamples: PositiveInt = 2000,
         seed: NonNegativeInt = 0,
@@ -98,6 +108,10 @@ class GuidedMLP(Diagnostic):
         self.others: dict[str, Subject] = {}
         self.chosen: Chosen | None = None
 
+    def accept(self, config: Mapping[str, Any]) -> None:
+        check_context_free(self.encoder)
+        check_uniform(self.attention)
+
     def prepare(self, base: Subject, fit: Fit, config: Mapping[str, Any]) -> None:
         def guided(name: str, given: Given, **source: Any) -> Subject:
             return fit_guided(fit, name, self.encoder, given, {"version": VERSION, **source})
@@ -108,9 +122,12 @@ class GuidedMLP(Diagnostic):
         own = base.gives(SPLITS)
         [(_seed, other)] = fit_seeds(base, fit, config["seed"], 1).items()
         self.chosen = first_beyond(base, adversary, self.lambdas, self.least_jsd)
+        uniform = fit_mlp(fit, "uniform", self.encoder, self.attention)
+        trained = fit_mlp(fit, "trained", self.encoder, config["attention"])
         self.others = {
-            "uniform": fit_mlp(fit, "uniform", self.encoder, self.attention),
-            "trained": fit_mlp(fit, "trained", self.encoder, config["attention"]),
+            "uniform": uniform,
+            # A base that is uniform itself has no weights to learn.
+            **({"trained": trained} if trained.weights != uniform.weights else {}),
             "base": guided("base", own, attention=base.weights),
             "seed": guided("seed", other.gives(SPLITS), attention=other.weights),
         }
@@ -139,7 +156,7 @@ class GuidedMLP(Diagnostic):
             spelt, setting = SETTINGS[name]
             sentence = f"A context-free model with {spelt} has {scoring.spelt} {told(score)}"
             if name != "uniform":
-                sentence += f"; {more.value:+.3f} [{more.lo:.3f}, {more.hi:.3f}] to uniform weights"
+                sentence += f"; to that of uniform weights a difference of {told(more)}"
             quantity = f"guided_{name}_{scoring.metric}"
             published = ("3_guided_mlp", setting) if setting else ()
             numbers = (score.value, score.lo, score.hi)
@@ -173,7 +190,7 @@ def _none_chosen(chosen: Chosen, least_jsd: float) -> Finding:
     largest = max(chosen.dev_jsd.values(), default=float("nan"))
     sentence = (
         f"No model-consistent adversary had a dev JSD above {least_jsd:g} nats (largest "
-        f"{largest:.3f}): none could guide the context-free model."
+        f"{number(largest)}): none could guide the context-free model."
     )
     nothing = float("nan")
     return Finding(CONDITION, "guided_adversary", nothing, nothing, nothing, sentence)

@@ -6,9 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from pydantic import NonNegativeFloat, PositiveInt
+from pydantic import PositiveInt
 
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, told
+from attention_audit.callbacks.diagnostic import (
+    Diagnosis,
+    Diagnostic,
+    Scoring,
+    Strength,
+    number,
+    told,
+)
 from attention_audit.callbacks.stored import Row, mean_rows
 from attention_audit.diagnostics import (
     Finding,
@@ -18,7 +25,7 @@ from attention_audit.diagnostics import (
     differences,
     fit_frozen,
     fit_regularised,
-    log_odds,
+    give_log_odds,
 )
 from attention_audit.predictions import Predictions
 
@@ -45,7 +52,7 @@ class LogOdds(Diagnostic):
 
     name = "log_odds"
 
-    def __init__(self, strength: NonNegativeFloat = 1.0, resamples: PositiveInt = 2000) -> None:
+    def __init__(self, strength: Strength = 1.0, resamples: PositiveInt = 2000) -> None:
         self.strength = strength
         self.resamples = resamples
         self.others: dict[str, Predictions] = {}
@@ -60,7 +67,7 @@ class LogOdds(Diagnostic):
             )
 
     def prepare(self, base: Subject, fit: Fit, config: Mapping[str, Any]) -> None:
-        given = log_odds(base)
+        given = give_log_odds(base)
         trained = fit_frozen(fit, given)
         regularised = fit_regularised(fit, given, self.strength)
         self.given = base.read_under(given, "test")
@@ -81,8 +88,8 @@ class LogOdds(Diagnostic):
             score, more = scoring.of(other), scoring.difference(other.of(base.ids), base)
             found.rows += [scoring.row(name, score), scoring.row(name, more, "_difference")]
             sentence = (
-                f"{SPELT[name]} the model's {scoring.spelt} is {score.value:.3f}, the base model's "
-                f"{own.value:.3f}: difference {told(more)}."
+                f"{SPELT[name]} the model's {scoring.spelt} is {number(score.value)}, the base "
+                f"model's {number(own.value)}: difference {told(more)}."
             )
             quantity = f"{name}_{scoring.metric}_difference"
             numbers = (more.value, more.lo, more.hi)

@@ -7,10 +7,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from attention_audit.callbacks.analysis import analysed
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, aligned
+from attention_audit.callbacks.diagnostic import (
+    Diagnosis,
+    Diagnostic,
+    Scoring,
+    Strengths,
+    aligned,
+    check_uniform,
+)
 from attention_audit.callbacks.elsewhere import Adversary, Budget, Elsewhere
 from attention_audit.callbacks.stored import Row, mean_rows
 from attention_audit.diagnostics import (
@@ -72,7 +79,7 @@ class ModelAdversary(Diagnostic):
         attention: Mapping[str, Any],
         adversary: Adversary,
         budget: Budget,
-        lambdas: Sequence[NonNegativeFloat],
+        lambdas: Strengths,
         epochs: PositiveInt = 30,
         patience: PositiveInt = 5,
         weighted: bool = False,
@@ -85,6 +92,9 @@ class ModelAdversary(Diagnostic):
         self.how = ModelConsistency(epochs, patience, weighted)
         self.seeds = seeds
         self.others: dict[str, Subject] = {}
+
+    def accept(self, config: Mapping[str, Any]) -> None:
+        check_uniform(self.attention)
 
     def prepare(self, base: Subject, fit: Fit, config: Mapping[str, Any]) -> None:
         seeds = fit_seeds(base, fit, config["seed"], self.seeds)

@@ -7,7 +7,14 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from attention_audit.callbacks.diagnostic import Diagnosis, Diagnostic, Scoring, told
+from attention_audit.callbacks.diagnostic import (
+    Diagnosis,
+    Diagnostic,
+    Scoring,
+    check_uniform,
+    number,
+    told,
+)
 from attention_audit.diagnostics import Finding, Fit, Subject, fit_plain, fit_uniform
 from attention_audit.predictions import Predictions
 
@@ -36,6 +43,9 @@ class Uniform(Diagnostic):
         self.resamples = resamples
         self.others: dict[str, Subject] = {}
 
+    def accept(self, config: Mapping[str, Any]) -> None:
+        check_uniform(self.attention)
+
     def prepare(self, base: Subject, fit: Fit, config: Mapping[str, Any]) -> None:
         self.others = {
             "uniform": fit_uniform(fit, self.attention),
@@ -52,8 +62,8 @@ class Uniform(Diagnostic):
             found.instances[f"{name}_predicted"] = other.classes.numpy()
             found.rows += [scoring.row(name, score), scoring.row(name, less, "_difference")]
             sentence = (
-                f"{SPELT[name]} the trained model's {scoring.spelt} is {score.value:.3f}, the "
-                f"base model's {own.value:.3f}: difference {told(less)}."
+                f"{SPELT[name]} the trained model's {scoring.spelt} is {number(score.value)}, the "
+                f"base model's {number(own.value)}: difference {told(less)}."
             )
             quantity = f"{name}_{scoring.metric}_difference"
             published = ("2_uniform", "uniform", "base") if name == "uniform" else ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
 
-from attention_audit.cell.keeping import BEST, LAST, check_vocabulary, keep, load, read
+from attention_audit.cell.keeping import BEST, EPOCH, LAST, check_vocabulary, keep, load, read
 from attention_audit.cell.locating import Place
 from attention_audit.corpora import Source
 from attention_audit.privacy import discreet
@@ -22,6 +22,7 @@ from attention_audit.trainer import device_count, guarded, make_trainer
 
 if TYPE_CHECKING:
     import pytorch_lightning as pl
+    from torch import Tensor
 
     from attention_audit.models import AttentionModel
     from attention_audit.models.training import AttentionTask
@@ -127,7 +128,6 @@ def build(
     config: Mapping[str, Any], prepared: Prepared, given: Given | None = None
 ) -> tuple[AttentionTask, TextDataModule, Embeddings]:
     """The unfitted model of a configuration, its batches, and its initial embeddings."""
-    from attention_audit.models import assemble
     from attention_audit.text import TextDataModule
 
     embeddings = instantiate(config["vectors"]).embed(
@@ -140,16 +140,33 @@ def build(
         batch_size=config["dataset"]["batch_size"],
         seed=config["seed"],
     )
-    frozen = given is not None and _objective(config) is None
-    attention = _part(config["attention"])
-    model = assemble(
-        embeddings.matrix,
-        _part(config["encoder"]),
-        partial(attention, given=given) if frozen else attention,
-        outputs=len(prepared.answers or prepared.classes),
-        query=prepared.task != "classification",
-    )
+    frozen = None if _objective(config) else given
+    outputs = len(prepared.answers or prepared.classes)
+    model = make_model(config, embeddings.matrix, outputs, frozen)
     return _task(config, prepared, model, data.class_counts, given), data, embeddings
+
+
+def make_model(
+    config: Mapping[str, Any], vectors: Tensor, outputs: int, frozen: Given | None = None
+) -> AttentionModel:
+    """The model of a configuration.
+
+    Args:
+        config: resolved.
+        vectors: [vocabulary, width], the initial embeddings.
+        outputs: number of classes or answers.
+        frozen: the attention, where it is given and not learned.
+    """
+    from attention_audit.models import assemble
+
+    attention = _part(config["attention"])
+    return assemble(
+        vectors,
+        _part(config["encoder"]),
+        attention if frozen is None else partial(attention, given=frozen),
+        outputs=outputs,
+        query=config["dataset"]["task"] != "classification",
+    )
 
 
 def _task(
@@ -206,14 +223,15 @@ def fit(
 
 
 def _watchers(config: Mapping[str, Any], cell: Cell) -> list[pl.Callback]:
-    """Keep the best and the last epoch; stop early, where that is asked for."""
-    from attention_audit.models.checkpoints import EpochCheckpoint
+    """Keep the best and the last epoch, or all; stop early: where that is asked for."""
+    from attention_audit.models.checkpoints import EpochCheckpoint, EveryEpoch
     from attention_audit.models.patience import Patience
     from attention_audit.models.training import SELECTION
 
-    patience = (config.get("auxiliary") or {}).get("patience")
+    asked = config.get("auxiliary") or {}
     return [
-        *([Patience(patience)] if patience else []),
+        *([Patience(asked["patience"])] if "patience" in asked else []),
+        *([EveryEpoch(cell.folder, EPOCH)] if asked.get("every_epoch") else []),
         # The best epoch is written first, so that the last one's file never knows of more than it.
         EpochCheckpoint(cell.folder, BEST, SELECTION),
         EpochCheckpoint(cell.folder, LAST),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,15 @@ from attention_audit.cell.locating import Place
 from attention_audit.store import Cell
 
 if TYPE_CHECKING:
-    from attention_audit.models.training import AttentionTask
+    from torch import nn
+
     from attention_audit.text import Embeddings, Prepared
 
 CHECKPOINT = "checkpoint.ckpt"
 LAST = "last.ckpt"
 BEST = "best.ckpt"
+EPOCH = "epoch-"
+REMEDY = "run the cell with force=true, to fit it again"
 
 _log = logging.getLogger(__name__)
 
@@ -77,6 +81,21 @@ def keep(
         (cell.folder / name).unlink(missing_ok=True)
 
 
+def epoch_weights(cell: Cell) -> list[Mapping[str, Any]]:
+    """The model's weights after each epoch, of a fit that kept them all."""
+    remedy = "delete the cell's folder: the same command makes it again"
+    files = sorted(cell.folder.glob(f"{EPOCH}*.ckpt"))
+    prefix = "model."
+    return [
+        {
+            name.removeprefix(prefix): weights
+            for name, weights in read(path, remedy)["state_dict"].items()
+            if name.startswith(prefix)
+        }
+        for path in files
+    ]
+
+
 def _vectors_name(vectors: Mapping[str, Any]) -> str:
     """A file's name, else what the vectors are."""
     if "path" in vectors:
@@ -114,17 +133,29 @@ def check_vocabulary(cell: Cell, prepared: Prepared) -> None:
         )
 
 
-def load(cell: Cell, task: AttentionTask) -> None:
-    remedy = "run the cell with force=true, to fit it again"
+def load(cell: Cell, task: nn.Module) -> None:
+    """Give a task, or what else holds a model as `model`, the cell's weights."""
     path = cell.folder / CHECKPOINT
-    stored = read(path, remedy)
-    try:
-        task.load_state_dict(stored["state_dict"])
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise ValueError(f"{path} is not a checkpoint of this cell's model: {remedy}") from error
+    with _as_checkpoint(path):
+        task.load_state_dict(read(path, REMEDY)["state_dict"])
     if not all(weights.isfinite().all() for weights in task.state_dict().values()):
-        raise ValueError(f"{path} holds weights that are not finite: {remedy}")
+        raise ValueError(f"{path} holds weights that are not finite: {REMEDY}")
     task.eval()
+
+
+def embedding_width(cell: Cell) -> int:
+    """The width of the word vectors in the cell's weights."""
+    path = cell.folder / CHECKPOINT
+    with _as_checkpoint(path):
+        return int(read(path, REMEDY)["state_dict"]["model.embedding.weight"].shape[1])
+
+
+@contextmanager
+def _as_checkpoint(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, RuntimeError) as error:
+        raise ValueError(f"{path} is not a checkpoint of this cell's model: {REMEDY}") from error
 
 
 def read(path: Path, remedy: str) -> dict[str, Any]:

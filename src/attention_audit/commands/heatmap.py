@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
 
+from attention_audit.report.document import check_place
 from attention_audit.report.heatmap import (
     Attention,
     Check,
@@ -78,12 +79,7 @@ def run(arguments: Namespace) -> int:
 
 def _out(arguments: Namespace) -> Path:
     out: Path = arguments.out or arguments.files[0].with_suffix(".html")
-    if out.suffix != ".html":
-        raise ValueError(f"--out {out}: expected a name that ends with .html")
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"--out {out}: no such folder as {out.parent}")
-    if out.is_dir() or out in arguments.files:
-        raise ValueError(f"--out {out}: found a folder or the input; expected a name for the page")
+    check_place("--out", out, arguments.files)
     return out
 
 

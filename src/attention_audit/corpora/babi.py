@@ -41,6 +41,9 @@ class BabiFiles:
     def identity(self) -> dict[str, Any]:
         return {"reader": "babi", "version": self.VERSION, "task": self.task}
 
+    def cleaned(self, text: str) -> str:
+        return without_marks(text)
+
     def load(self) -> Corpus:
         """The splits that are there; ValueError names the line that is not bAbI's."""
         splits = {
@@ -91,6 +94,12 @@ def questions(lines: Iterable[str], split: str, where: str) -> Iterator[Question
             evidence=_positions(story, set(supporting.split())),
         )
         asked_so_far += 1
+
+
+def without_marks(text: str) -> str:
+    """Sentences, or a question, with full stops and question mark as `questions` leaves them."""
+    parts = (part.strip() for part in text.strip().removesuffix("?").split("."))
+    return " . ".join(part for part in parts if part)
 
 
 def _positions(story: dict[str, str], supporting: set[str]) -> list[int]:

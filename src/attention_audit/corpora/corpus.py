@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -52,6 +52,14 @@ class Source(Protocol):
 
     def load(self) -> Corpus:
         """Read the corpus; ValueError (one line) where its content is not as expected."""
+
+
+@runtime_checkable
+class Cleans(Protocol):
+    """A source whose texts are not quite those of its files."""
+
+    def cleaned(self, text: str) -> str:
+        """A text, or a question, from elsewhere as this source would give it."""
 
 
 class Example(NamedTuple):

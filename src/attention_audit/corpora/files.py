@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from attention_audit.corpora.cleaning import Cleaning
+from attention_audit.corpora.cleaning import Cleaning, clean
 from attention_audit.corpora.columns import Columns, Name, Reading, Task
 from attention_audit.corpora.corpus import Corpus
 from attention_audit.corpora.labels import Label, Scheme, counted, some
@@ -105,6 +105,9 @@ class Files:
             **asdict(self.dialect),
             **self.reading.identity(),
         }
+
+    def cleaned(self, text: str) -> str:
+        return clean(text, self.reading.cleaning)
 
     def load(self) -> Corpus:
         """The rows by split; FileNotFoundError or ValueError, one line, where they cannot be."""

@@ -52,6 +52,9 @@ class LabelledFolders:
             "cleaning": self.cleaning,
         }
 
+    def cleaned(self, text: str) -> str:
+        return clean(text, self.cleaning)
+
     def load(self) -> Corpus:
         """All files; ValueError names one that is not UTF-8."""
         splits = {split: labelled(self._examples(split)) for split in self.splits}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import PositiveFloat
 
-from attention_audit.corpora.cleaning import Cleaning
+from attention_audit.corpora.cleaning import Cleaning, clean
 from attention_audit.corpora.columns import Columns, Name, Reading, Task
 from attention_audit.corpora.corpus import Corpus
 from attention_audit.corpora.files import SPLITS
@@ -119,6 +119,9 @@ class Hub:
             "label_names": self.label_names,
             **self.reading.identity(),
         }
+
+    def cleaned(self, text: str) -> str:
+        return clean(text, self.reading.cleaning)
 
     def load(self) -> Corpus:
         """Download, or read from the cache; check everything that was promised.

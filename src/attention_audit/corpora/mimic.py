@@ -11,7 +11,7 @@ from annotated_types import Len
 
 from attention_audit.corpora.corpus import Corpus, Example, labelled
 from attention_audit.corpora.decoding import read_text
-from attention_audit.corpora.mimic_notes import Summaries, summaries
+from attention_audit.corpora.mimic_notes import Summaries, cleaned, summaries
 from attention_audit.corpora.streamed import stream
 
 NOTES, DIAGNOSES = "NOTEEVENTS.csv", "DIAGNOSES_ICD.csv"
@@ -77,6 +77,9 @@ class Mimic:
             "classes": list(self.classes),
             "lists": self.lists,
         }
+
+    def cleaned(self, text: str) -> str:
+        return cleaned(text)
 
     def load(self) -> Corpus:
         """The admissions by split; ValueError, without a word of any note, for a broken file."""

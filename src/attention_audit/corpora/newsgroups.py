@@ -46,6 +46,9 @@ class Newsgroups:
     def identity(self) -> dict[str, Any]:
         return {"reader": "newsgroups", "version": self.VERSION, "classes": self.classes}
 
+    def cleaned(self, text: str) -> str:
+        return clean(text, "words_only")
+
     def load(self) -> Corpus:
         """All posts of the groups; any byte is a latin-1 character, so that none is refused."""
         rows = labelled(self._examples())

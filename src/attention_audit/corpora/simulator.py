@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import PositiveInt
 
-from attention_audit.corpora.babi import questions
+from attention_audit.corpora.babi import questions, without_marks
 from attention_audit.corpora.carrying import three_supporting_facts, two_supporting_facts
 from attention_audit.corpora.corpus import Corpus, asked
 from attention_audit.corpora.stories import Dice, single_supporting_fact
@@ -56,6 +56,9 @@ class Simulator:
     def identity(self) -> dict[str, Any]:
         parameters = {"task": self.task, **self.sizes, "seed": self.seed}
         return {"reader": "babi simulator", "version": self.VERSION, **parameters}
+
+    def cleaned(self, text: str) -> str:
+        return without_marks(text)
 
     def load(self) -> Corpus:
         """The generated splits, with the supporting statements' positions as evidence."""

@@ -37,6 +37,9 @@ class Treebank:
     def identity(self) -> dict[str, Any]:
         return {"reader": "treebank", "version": self.VERSION}
 
+    def cleaned(self, text: str) -> str:
+        return clean_words(text)
+
     def load(self) -> Corpus:
         """The three splits; ValueError names the line that is not a tree."""
         splits, dropped = {}, {}

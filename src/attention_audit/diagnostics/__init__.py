@@ -17,7 +17,7 @@ from attention_audit.diagnostics.log_odds import (
     fit_frozen,
     fit_log_odds,
     fit_regularised,
-    log_odds,
+    give_log_odds,
     log_odds_attention,
 )
 from attention_audit.diagnostics.seeds import fit_seeds, other_seeds
@@ -43,7 +43,7 @@ __all__ = [
     "fit_regularised",
     "fit_seeds",
     "fit_uniform",
-    "log_odds",
+    "give_log_odds",
     "log_odds_attention",
     "normalised",
     "other_seeds",

@@ -27,7 +27,7 @@ REGULARISED = "attention_audit.models.objectives.Regularised"
 SOURCE = {"log_odds": 1}
 
 
-def log_odds(base: Subject) -> Given:
+def give_log_odds(base: Subject) -> Given:
     """The log-odds attention of every instance; only the train split is learned from."""
     split = {name: _read(base, name) for name in SPLITS}
     _, labels, documents = split["train"]

@@ -20,11 +20,13 @@ class Subject:
         model: an AttentionModel.
         batches: a split's batches, each row once: train, dev or test.
         weights: names the fitted weights by their content.
+        epochs: the weights after each epoch, where the fit kept them.
     """
 
     model: Any
     batches: Callable[[str], Iterable[Batch]]
     weights: str
+    epochs: Callable[[], list[Mapping[str, Any]]] = list
     _read: dict[str, Predictions] = field(default_factory=dict)
 
     def read(self, split: str) -> Predictions:

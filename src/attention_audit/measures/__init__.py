@@ -16,6 +16,7 @@ from attention_audit.measures.scores import (
     score_difference,
     score_interval,
 )
+from attention_audit.measures.variation import within_share
 
 __all__ = [
     "Metric",
@@ -36,4 +37,5 @@ __all__ = [
     "summarise",
     "summarise_difference",
     "tvd",
+    "within_share",
 ]

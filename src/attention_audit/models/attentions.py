@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -30,7 +31,12 @@ def masked_softmax(
 
 
 class Attention(nn.Module, ABC):
-    """Base of all attentions: built with the widths of hidden states and of the query (or None)."""
+    """Base of all attentions: built with the widths of hidden states and of the query (or None).
+
+    `uniform` says that it gives every word of a text the same weight.
+    """
+
+    uniform: ClassVar[bool] = False
 
     @abstractmethod
     def forward(self, encoding: Encoding) -> Float[Tensor, "batch tokens"]: ...
@@ -108,6 +114,8 @@ class Dot(Attention):
 
 class Uniform(Attention):
     """The same weight on every word: the baseline of Wiegreffe & Pinter 2019, section 3.2."""
+
+    uniform = True
 
     def __init__(self, hidden: PositiveInt, query: PositiveInt | None) -> None:
         super().__init__()

@@ -66,3 +66,17 @@ class EpochCheckpoint(ModelCheckpoint):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict | {"dirpath": self.dirpath})
+
+
+class EveryEpoch(ModelCheckpoint):
+    """Keeps the weights of each epoch, in `<folder>/<prefix><epoch>.ckpt`, counted from 0."""
+
+    def __init__(self, folder: Path, prefix: str) -> None:
+        super().__init__(
+            dirpath=folder,
+            filename=prefix + "{epoch:04d}",
+            auto_insert_metric_name=False,
+            save_top_k=-1,
+            save_weights_only=True,
+            enable_version_counter=False,
+        )

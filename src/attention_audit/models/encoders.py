@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -20,12 +20,15 @@ from attention_audit.models.windows import neighbours
 class Encoder(nn.Module, ABC):
     """Base of all encoders; `width` is the width H of the hidden states.
 
+    `context_free` says that a word's hidden state is the same whatever the other words are.
+
     `forward(embedded, lengths)` returns hidden states [B, T, H] and a summary [B, H] of the real
     positions (a question's summary is the query vector). Padding never reaches either: hidden
     states at real positions and the summary are those of the document read alone.
     """
 
     width: int
+    context_free: ClassVar[bool] = False
 
     @abstractmethod
     def forward(
@@ -156,6 +159,8 @@ class Average(Encoder):
         hidden: H (paper: 256; program: 128).
         activation: paper: relu; program: tanh.
     """
+
+    context_free = True
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from filelock import FileLock
 from rich.console import Console
 
 from attention_audit.text.preparation import Preparation
-from attention_audit.text.tokenisers import Tokeniser, normaliser, release, tokeniser
+from attention_audit.text.tokenisers import Tokeniser, normaliser, reader, release
 
 if TYPE_CHECKING:
     from datasets import Dataset, Features
@@ -128,12 +128,13 @@ def _build(preparation: Preparation, corpus: Corpus, folder: Path) -> None:
 
 
 def _write(preparation: Preparation, corpus: Corpus, folder: Path) -> None:
-    split_text = tokeniser(preparation.tokenizer)
+    normalise = normaliser(preparation.lowercase, preparation.digits)
+    read = reader(preparation.tokenizer, normalise)
     first = 0
     for name in _ordered(corpus.splits):
         rows = corpus.splits[name]
         _check(name, rows, preparation)
-        work = _Tokenising(name, first, split_text, preparation, len(corpus.classes))
+        work = _Tokenising(name, first, read, normalise, len(corpus.classes))
         with _bars_on_a_terminal_only():
             tokens = rows.map(
                 work.batch,
@@ -184,19 +185,23 @@ class _Tokenising:
     """The step from raw rows to token rows of one split."""
 
     def __init__(
-        self, split: str, first: int, split_text: Tokeniser, preparation: Preparation, classes: int
+        self,
+        split: str,
+        first: int,
+        read: Tokeniser,
+        normalise: Callable[[str], str],
+        classes: int,
     ) -> None:
         self.split, self.first, self.classes = split, first, classes
         self.words = 0
-        self._split_text = split_text
-        self._normalise = normaliser(preparation.lowercase, preparation.digits)
+        self._read, self._normalise = read, normalise
 
     def batch(self, rows: Mapping[str, list], index: list[int]) -> dict[str, list]:
-        tokens = [self._tokens(text) for text in rows["text"]]
+        tokens = [self._read(text or "") for text in rows["text"]]
         self.words += sum(map(len, tokens))
         out = {"id": [self.first + i for i in index], "uid": rows["uid"], "tokens": tokens}
         if "query" in rows:
-            out["query_tokens"] = [self._tokens(query) for query in rows["query"]]
+            out["query_tokens"] = [self._read(query or "") for query in rows["query"]]
         if "answer" in rows:
             out["answer"] = [self._word(answer) for answer in rows["answer"]]
         else:
@@ -206,9 +211,6 @@ class _Tokenising:
         if "evidence" in rows:
             out["evidence"] = self._evidence(rows["evidence"], tokens, rows["uid"])
         return out
-
-    def _tokens(self, text: str | None) -> list[str]:
-        return [self._normalise(token) for token in self._split_text(text or "")]
 
     def _word(self, answer: str | None) -> str | None:
         return self._normalise(answer.strip()) or None if answer is not None else None

@@ -38,6 +38,12 @@ def normaliser(lowercase: bool, digits: Literal["qqq", "keep"]) -> Callable[[str
     return normalise
 
 
+def reader(tokenizer: Literal["spacy", "whitespace"], normalise: Callable[[str], str]) -> Tokeniser:
+    """The function from a text to the tokens that a vocabulary is asked for."""
+    split = tokeniser(tokenizer)
+    return lambda text: [normalise(token) for token in split(text)]
+
+
 def _spacy() -> Tokeniser:
     import spacy
 

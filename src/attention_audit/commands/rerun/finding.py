@@ -1,4 +1,4 @@
-"""Which cell is meant, and whether it can be made again."""
+"""Which cell is meant, and whether it is whole."""
 
 from __future__ import annotations
 
@@ -12,6 +12,18 @@ NAMED = 5
 
 
 def find(named: str, store: Path) -> Cell:
+    """As `find_fitted`, but no cell that only an analysis of another one can fit."""
+    cell = find_fitted(named, store)
+    if cell.config.get("auxiliary"):
+        base = cell.read_json("manifest").get("base")
+        raise ValueError(
+            f"{cell.folder}: was fitted for the analyses of {base}; rerun that cell, and they fit "
+            "this one again"
+        )
+    return cell
+
+
+def find_fitted(named: str, store: Path) -> Cell:
     """The finished cell of this folder, or the only one with this part in its path.
 
     Raises:
@@ -26,13 +38,7 @@ def find(named: str, store: Path) -> Cell:
         raise ValueError(f"{cell.folder}: made under format {made}, today's program makes {FORMAT}")
     for analysis in cell.analyses():
         stored_analysis(analysis)
-    manifest = cell.read_json("manifest")
-    if isinstance(manifest, dict) and cell.config.get("auxiliary"):
-        raise ValueError(
-            f"{cell.folder}: was fitted for the analyses of {manifest.get('base')}; rerun that "
-            "cell, and they fit this one again"
-        )
-    if not isinstance(manifest, dict):
+    if not isinstance(cell.read_json("manifest"), dict):
         raise ValueError(f"{cell.folder / 'manifest.json'} is none: run the cell with force=true")
     return cell
 

@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from attention_audit.cell import locate
 from attention_audit.commandline import CONF
 from attention_audit.commands.status.freshness import changes, stored_identity
-from attention_audit.configuration import check, check_schema, check_targets
+from attention_audit.configuration import check_stored
 from attention_audit.store import Cell, canonical
 
 
@@ -34,9 +34,7 @@ def remake(
             other vectors, than the cell was made on.
     """
     config = _config(cell, store, threads)
-    check_schema(config)
-    check_targets(config, trusted)
-    check(config)
+    check_stored(config, trusted)
     if changed := changes(stored_identity(cell), locate(config).cell):
         raise ValueError(f"{cell.folder} cannot be made again: {'; '.join(changed)}")
     from attention_audit.audit import run

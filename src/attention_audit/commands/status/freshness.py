@@ -48,7 +48,9 @@ class Freshness:
         if stored["format"] != FORMAT:
             return f"made under format {stored['format']}, today's is {FORMAT}: {AGAIN}", ""
         if absent := [name for name in FILES if not (cell.folder / name).exists()]:
-            return f"without {', '.join(absent)}: run the cell with force=true", ""
+            grid = "run the cell with force=true"
+            remedy = grid if cell.role == "grid" else "made again when an analysis needs it"
+            return f"without {', '.join(absent)}: {remedy}", ""
         cell.read_json("metrics")
         config = {**cell.config, "store": str(cell.root), "cache_dir": self._cache_dir}
         if refusal := self._refusal(config):

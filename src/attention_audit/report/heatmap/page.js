@@ -1,15 +1,9 @@
-"use strict";
 // Draws each panel's view from the numbers that the page carries.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const [low, high] = data.scale;
 const MASKED = 1, PADDING = 2, GONE = -32768;
 const FONT = 'system-ui, "Noto Sans", sans-serif';
-// Colours of equally spaced values of the scale, and between them linear.
-const RAMPS = {
-  light: [[247, 251, 255], [198, 219, 239], [107, 174, 214], [33, 113, 181], [8, 48, 107]],
-  dark: [[22, 32, 44], [24, 66, 110], [38, 110, 170], [110, 175, 225], [228, 243, 255]],
-};
 const LEVELS = 255;
 // Above this many cells a table is only built when it is opened.
 const TABLE_AT_ONCE = 2500;
@@ -87,11 +81,7 @@ function cellText(numbers, cell) {
 // -- colours
 
 function colourOf(step) {
-  const ramp = darkness.matches ? RAMPS.dark : RAMPS.light;
-  const place = (step / LEVELS) * (ramp.length - 1);
-  const start = Math.min(ramp.length - 2, Math.floor(place));
-  const mixed = (from, to) => Math.round(from + (place - start) * (to - from));
-  return ramp[start].map((from, n) => mixed(from, ramp[start + 1][n]));
+  return between(darkness.matches ? RAMPS.dark : RAMPS.light, step / LEVELS);
 }
 
 // -- text

@@ -1,8 +1,7 @@
 """A page of heatmaps: one HTML file that asks nothing of the network.
 
 The page carries its numbers packed, and draws the view that is asked for. Nothing of the input is
-markup: it is escaped where it stands in the page, and set as text where the script puts it. Only
-this script may run, by its hash, whatever else the page came to hold.
+markup: it is escaped where it stands in the page, and set as text where the script puts it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from attention_audit.report.document import digest, harmless, ink, look, resource
+from attention_audit.report import colours
+from attention_audit.report.document import GUARD, document, harmless, resource
 from attention_audit.report.heatmap.attention import Attention
 from attention_audit.report.heatmap.checks import Check, Range
 from attention_audit.report.heatmap.packing import pack_level
@@ -21,9 +21,6 @@ from attention_audit.report.heatmap.rows import FAULTS, TOLERANCE
 from attention_audit.report.heatmap.views import views
 from attention_audit.report.heatmap.wording import counted, runs_leftwards, visible
 
-GUARD = (
-    "The figure shows what the attention computed. It does not show what the prediction rests on."
-)
 LEFTWARDS = "Tokens stand in their order, the first left and at the top, however they are read."
 UNIT = (
     "Positions count from 0. Entropies are in nats; ln n is that of a uniform row over the n keys "
@@ -127,24 +124,8 @@ def _checks(checks: list[Check]) -> str:
     return f'<div class="scroll">{table}</div>'
 
 
-def _document(panels: list[str], data: dict[str, Any], scale: Range, title: str) -> str:
-    script = ink() + resource(__package__, "page.js")
-    style = look() + resource(__package__, "page.css")
-    policy = (
-        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Attention weights: {escape(title)}</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>Attention weights, one colour scale from {scale[0]:g} to {scale[1]:g}</h1>
+def _document(panels: list[str], data: dict[str, Any], scale: Range, names: str) -> str:
+    body = f"""<h1>Attention weights, one colour scale from {scale[0]:g} to {scale[1]:g}</h1>
 <p class="note">{GUARD}</p>
 <noscript><p class="alarm">This page's script draws the figure, and is switched off.</p></noscript>
 <main class="panels">
@@ -152,7 +133,6 @@ def _document(panels: list[str], data: dict[str, Any], scale: Range, title: str)
 </main>
 <p class="note">{UNIT}</p>
 <script type="application/json" id="data">{harmless(data)}</script>
-<script>{script}</script>
-</body>
-</html>
 """
+    style, script = (resource(__package__, f"page.{kind}") for kind in ("css", "js"))
+    return document(f"Attention weights: {names}", body, style, colours.script() + script)

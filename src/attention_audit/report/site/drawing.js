@@ -3,15 +3,17 @@
 
 const SIZE = 13, LINE = 24, ROOM = 720;
 
-const LIGHT = [255, 255, 255], DARK = [17, 22, 28];
-const ABOVE = [0, 114, 178], BELOW = [213, 94, 0];
+// Of what lies below 0, as RAMPS of what lies above.
+const BELOW = {
+  light: [[255, 247, 236], [253, 190, 130], [213, 94, 0]],
+  dark: [[22, 32, 44], [120, 60, 10], [240, 150, 70]],
+};
 
-// From a page's ground to the colour of 1, or of -1, and the ink that is read on it.
-function colourOf(value, signed, ground = LIGHT) {
-  const strength = Math.min(1, Math.abs(value));
-  const end = signed && value < 0 ? BELOW : ABOVE;
-  const mixed = ground.map((part, n) => Math.round(part + strength * (end[n] - part)));
-  return { fill: `rgb(${mixed.join(", ")})`, ink: inkOn(mixed) };
+// The colour of a value from -1 to 1 on a light or dark ground, and the ink that is read on it.
+function colourOf(value, signed, ground = "light") {
+  const ramps = signed && value < 0 ? BELOW : RAMPS;
+  const colour = between(ramps[ground], Math.min(1, Math.abs(value)));
+  return { fill: `rgb(${colour.join(", ")})`, ink: inkOn(colour) };
 }
 
 function measured(text) {

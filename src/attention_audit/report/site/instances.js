@@ -89,7 +89,7 @@ function fillTable() {
 // -- one instance
 
 function highlights(words, values, largest, signed) {
-  const ground = darkness.matches ? DARK : LIGHT;
+  const ground = darkness.matches ? "dark" : "light";
   return words.flatMap((text, n) => {
     const value = values[n];
     const number = value === null ? "undefined" : value.toFixed(3);

@@ -47,7 +47,7 @@ _BODY = """<p>Choose a text to see where the attention lay, and what else keeps 
 
 def instances_page() -> str:
     """The HTML of `instances.html`."""
-    scripts = ("load.js", "ink.js", "saving.js", "trial.js", "drawing.js", "instances.js")
+    scripts = ("load.js", "colours.js", "saving.js", "trial.js", "drawing.js", "instances.js")
     return page("instances.html", scripts, _BODY)
 
 

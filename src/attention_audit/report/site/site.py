@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attention_audit.report.document import harmless, ink, look, resource
+from attention_audit.report import colours
+from attention_audit.report.document import harmless, look, resource
 from attention_audit.report.results import Result
 from attention_audit.report.site.details import details
 from attention_audit.report.site.instances import instances_page, samples
@@ -44,7 +45,7 @@ def write_site(found: Sequence[Result], out: Path, most: int = INSTANCES) -> Non
         )
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / MARK, look() + resource(__package__, "report.css"))
-    write_text(out / "ink.js", ink())
+    write_text(out / "colours.js", colours.script())
     for script in SCRIPTS:
         write_text(out / script, resource(__package__, script))
     write_text(out / "vega.js", _vega())

@@ -1,0 +1,36 @@
+"""The comparison dashboard in the user's own W&B project."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from attention_audit.dashboard import NAME, dashboard, described
+
+ABOUT = "create the dashboard that compares a W&B project's runs"
+LOG_IN = (
+    "found no W&B API key, so nothing was created; `wandb login`, or set WANDB_API_KEY, and say "
+    "the same again"
+)
+EXTRA = "the dashboard needs wandb-workspaces: pip install -e '.[dashboard]'"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("--entity", required=True, help="your user or team on W&B")
+    parser.add_argument("--project", default="attention_audit", help="whose runs are compared")
+
+
+def run(arguments: Namespace) -> int:
+    """Create it and say where; without a key say what it would be, and return 1."""
+    try:
+        import wandb
+        import wandb_workspaces  # noqa: F401
+    except ImportError:
+        raise ValueError(EXTRA) from None
+    print(f"{NAME!r} in {arguments.entity}/{arguments.project}:")
+    print("\n".join(f"  {line}" for line in described()))
+    if not wandb.login(prompt=False, verify=False):
+        print(LOG_IN)
+        return 1
+    print(f"created: {dashboard(arguments.entity, arguments.project).save().url}")
+    return 0

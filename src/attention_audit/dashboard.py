@@ -1,0 +1,91 @@
+"""A W&B dashboard that compares the runs of a project, of panels for what runs really log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attention_audit.tracking import EXAMPLES, NUMBERS
+
+if TYPE_CHECKING:
+    from wandb_workspaces.workspaces import Workspace
+
+NAME = "Is attention an explanation?"
+TAUS = ("tau_gradient", "tau_loo", "tau_gradient_loo")
+
+
+def mean(quantity: str) -> str:
+    """The key of a quantity's mean over all test instances."""
+    return f"{quantity}/overall/mean"
+
+
+# By section: a panel's title, its kind, and the keys or columns that it draws.
+PANELS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
+    "Does attention rank words as importances do?": [
+        *((f"{tau}, by encoder", "bars", (mean(tau),)) for tau in TAUS),
+        ("F1 against tau of attention and gradient", "scatter", (mean(TAUS[0]), "f1/1/value")),
+        (
+            "accuracy against tau of attention and gradient",
+            "scatter",
+            (mean(TAUS[0]), "accuracy/overall/value"),
+        ),
+        ("tau of attention and gradient", "distribution", ("tau_gradient",)),
+    ],
+    "Does the prediction survive other attention?": [
+        ("median output change under permutation, by encoder", "bars", (mean("delta_y_med"),)),
+        ("eps-max JSD by search, by encoder", "bars", (mean("eps_max_jsd"),)),
+        ("eps-max JSD, exact, by encoder", "bars", (mean("eps_max_jsd_exact"),)),
+        ("eps-max JSD by search", "distribution", ("eps_max_jsd",)),
+        ("eps-max JSD, exact", "distribution", ("eps_max_jsd_exact",)),
+    ],
+    "Single instances": [("examples", "table", (EXAMPLES,))],
+    "The second paper's verdict": [("verdict", "table", ("verdict",))],
+}
+
+
+def described() -> list[str]:
+    """A line for each panel, for people."""
+    return [
+        f"{section}: {title} ({kind} of {', '.join(keys)})"
+        for section, panels in PANELS.items()
+        for title, kind, keys in panels
+    ]
+
+
+def dashboard(entity: str, project: str) -> Workspace:
+    """The dashboard, not yet saved; nothing is asked of a server.
+
+    Args:
+        entity: the user or team.
+        project: whose runs are compared.
+    """
+    import wandb_workspaces.workspaces as ws
+
+    sections = [
+        ws.Section(name=section, panels=[_panel(*panel) for panel in panels], is_open=True)
+        for section, panels in PANELS.items()
+    ]
+    return ws.Workspace(entity=entity, project=project, name=NAME, sections=sections)
+
+
+def _panel(title: str, kind: str, keys: tuple[str, ...]) -> Any:
+    import wandb_workspaces.reports.v2 as wr
+
+    if kind == "bars":
+        return wr.BarPlot(
+            title=title,
+            metrics=[wr.SummaryMetric(key) for key in keys],
+            groupby=wr.Config("encoder.name"),
+            groupby_aggfunc="mean",
+            groupby_rangefunc="minmax",
+        )
+    if kind == "scatter":
+        x, y = (wr.SummaryMetric(key) for key in keys)
+        return wr.ScatterPlot(title=title, x=x, y=y)
+    if kind == "distribution":
+        return wr.CustomChart(
+            query={"summaryTable": {"tableKey": NUMBERS}},
+            chart_name="wandb/histogram/v0",
+            chart_fields={"value": keys[0]},
+            chart_strings={"title": title},
+        )
+    return wr.WeavePanelSummaryTable(table_name=keys[0])

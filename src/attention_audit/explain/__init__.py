@@ -1,0 +1,35 @@
+"""A sentence from elsewhere under a stored cell's model: the first paper's tests, on it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from attention_audit.cell import restore
+from attention_audit.explain.asking import Asked, ask
+from attention_audit.explain.measuring import measure
+from attention_audit.report.sentence import Measured
+from attention_audit.store import Cell
+
+__all__ = ["Asked", "ask", "examine", "measure"]
+
+
+def examine(config: Mapping[str, Any], cell: Cell, asked: Asked) -> Measured:
+    """The first paper's tests of one sentence, in float64, with the cell's own settings.
+
+    Args:
+        config: the cell's, checked.
+        cell: a finished cell.
+        asked: the sentence.
+
+    Raises:
+        ValueError: what `Asked.check`, `restore` or `ask` refuses.
+        FileNotFoundError: a file of the cell is missing.
+    """
+    asked.check(config["dataset"]["task"])
+    torch.set_num_threads(config["threads"])
+    restored = restore(config, cell)
+    question = ask(restored, asked, told=not config["dataset"]["private"])
+    return measure(config, cell, restored, question)

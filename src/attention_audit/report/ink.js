@@ -1,7 +1,0 @@
-"use strict";
-// Black or white, whichever has the higher contrast (WCAG's relative luminance).
-function inkOn(colour) {
-  const [red, green, blue] = colour.map((part) => part / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
-}

@@ -1,0 +1,133 @@
+"""The W&B dashboard: panels of what runs really log, saved where the user asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from attention_audit import audit
+from attention_audit.__main__ import main
+from attention_audit.dashboard import PANELS, dashboard, described
+from attention_audit.tracking import EXAMPLES, MOST_EXAMPLES, NUMBERS
+
+# wandb-workspaces' own.
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20")
+KINDS = [panel for panels in PANELS.values() for panel in panels]
+
+
+@pytest.fixture
+def logged(planted, wandb_records, monkeypatch, tmp_path) -> Iterator[Any]:
+    """Runs a cell offline; says what its run's summary holds, tables read back."""
+    for name in ("WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "wandb"))
+
+    def run(*overrides: str) -> dict[str, Any]:
+        found = audit.run(planted("logger=wandb", "encoder=average", *overrides))
+        [path] = (found.folder / "wandb").rglob("*.wandb")
+        summary = {
+            item.key or "/".join(item.nested_key): json.loads(item.value_json)
+            for record in wandb_records(path)
+            for item in record.summary.update
+        }
+        for name, value in summary.items():
+            if isinstance(value, dict) and value.get("_type") == "table-file":
+                summary[name] = json.loads((path.parent / "files" / value["path"]).read_text())
+        return summary
+
+    return run
+
+
+def test_panels_name_only_what_runs_log(logged):
+    summary = logged("analysis=[paper,uniform]")
+    numbers = summary[NUMBERS]["columns"]
+    for _, kind, keys in KINDS:
+        known = numbers if kind == "distribution" else summary
+        assert [key for key in keys if key not in known] == []
+
+
+def test_examples_have_texts_and_numbers_and_are_few(logged):
+    summary = logged("analysis=paper", "dataset.sources.0.test=230", "limits.test=null")
+    examples = summary[EXAMPLES]
+    assert len(examples["data"]) == MOST_EXAMPLES
+    assert len(summary[NUMBERS]["data"]) == 230
+    rows = [dict(zip(examples["columns"], row, strict=True)) for row in examples["data"]]
+    assert all(len(row["text"].split()) == row["length"] for row in rows)
+    assert all(0.5 <= row["probability"] <= 1 for row in rows)
+    assert {"tau_gradient", "eps_max_jsd", "delta_y_med"} <= set(rows[0])
+    assert not {"text", "id", "uid"} & set(summary[NUMBERS]["columns"])
+
+
+@pytest.mark.parametrize("hidden", ["dataset.private=true", "save_tokens=false"])
+def test_no_text_of_a_private_corpus_or_where_none_is_kept(logged, hidden):
+    summary = logged("analysis=paper", hidden)
+    assert EXAMPLES not in summary
+    assert len(summary[NUMBERS]["data"]) == 24
+
+
+class Server(BaseHTTPRequestHandler):
+    """As much of W&B's server as saving a view asks for."""
+
+    asked: list[dict[str, Any]] = []  # noqa: RUF012
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        Server.asked.append(asked)
+        view = {"view": {"id": "VmlldzoxMjM=", "name": "nw-abc-v"}, "inserted": True}
+        viewer = {"id": "1", "entity": "me", "username": "me", "flags": "{}", "admin": False}
+        answer = json.dumps({"data": {"upsertView": view, "viewer": viewer}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch) -> Iterator[list[dict[str, Any]]]:
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{served.server_port}")
+    monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
+    Server.asked.clear()
+    yield Server.asked
+    served.shutdown()
+    served.server_close()
+
+
+def test_it_is_saved_in_the_users_project(server, capsys):
+    assert main(["dashboard", "--entity", "me", "--project", "mine"]) == 0
+    [saved] = [one for one in server if "upsertView" in one["query"]]
+    variables = saved["variables"]
+    assert (variables["entityName"], variables["projectName"]) == ("me", "mine")
+    spec = variables["spec"]
+    for title, _, keys in KINDS:
+        assert all(json.dumps(key)[1:-1] in spec for key in keys), title
+    out = capsys.readouterr().out
+    assert "created: http://127.0.0.1" in out
+    assert all(line in out for line in described())
+
+
+def test_without_a_key_it_says_what_it_would_be_and_how_to_log_in(tmp_path):
+    """In a process of its own: W&B remembers a key for as long as a process lives."""
+    command = [sys.executable, "-m", "attention_audit", "dashboard", "--entity", "me"]
+    home = {**os.environ, "HOME": str(tmp_path), "NETRC": str(tmp_path / "netrc")}
+    ended = subprocess.run(command, capture_output=True, text=True, env=home)
+    assert ended.returncode == 1
+    assert "wandb login" in ended.stdout
+    assert all(line in ended.stdout for line in described())
+
+
+def test_nothing_is_asked_of_a_server_before_it_is_saved(server):
+    assert len(dashboard("me", "mine").sections) == len(PANELS)
+    assert server == []
