@@ -233,7 +233,9 @@ def test_a_room_that_the_design_lacks_may_import_nothing(planted):
     assert violations(root) == ["attention_audit.misc imports attention_audit.batch"]
 
 
-@pytest.mark.parametrize("module", ["", ".corpora", ".store", ".published", ".report.heatmap"])
+@pytest.mark.parametrize(
+    "module", ["", ".corpora", ".store", ".published", ".report.heatmap", ".report.site"]
+)
 def test_importing_it_loads_nothing_heavy(module):
     name = PACKAGE + module
     code = f"import sys, {name}; print(*sorted(set(sys.modules) & {HEAVY!r}))"

@@ -94,6 +94,11 @@ def table1(dataset: str) -> PublishedFigure | None:
     return None
 
 
+def paper_corpora() -> tuple[str, ...]:
+    """The corpora of Jain & Wallace 2019, in the order of their Table 1."""
+    return tuple(row["dataset"] for row in _rows("paper_table1.csv"))
+
+
 def wiegreffe_pinter(
     dataset: str, table: SecondTable | None = None, setting: str | None = None
 ) -> list[PublishedFigure]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+from attention_audit.report.document import resource
+
 Colour = tuple[int, int, int]
 
 RAMPS: dict[str, tuple[Colour, ...]] = {
@@ -29,3 +33,9 @@ def ink_on(colour: Colour) -> str:
         for part in colour
     )
     return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
+
+
+def script() -> str:
+    """The same for a page's own script, which stands after it: `RAMPS`, `between`, `inkOn`."""
+    ramps = f"const RAMPS = {json.dumps(RAMPS)};"
+    return f'"use strict";\n{ramps}\n{resource(__package__, "colours.js")}'

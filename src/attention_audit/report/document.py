@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Collection
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 GUARD = (
     "The figure shows what the attention computed. It does not show what the prediction rests on."
@@ -26,7 +28,7 @@ def document(title: str, body: str, style: str = "", script: str = "") -> str:
         style: beside the common one.
         script: runs at the end of the body.
     """
-    whole = resource(__package__, "look.css") + style
+    whole = look() + style
     ours = "'none'" if not script else _hash(script)
     policy = (
         f"default-src 'none'; script-src {ours}; style-src {_hash(whole)}; "
@@ -51,6 +53,17 @@ def document(title: str, body: str, style: str = "", script: str = "") -> str:
 def resource(package: str, name: str) -> str:
     """The text of a file that lies beside a package's modules."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def harmless(data: Any) -> str:
+    """JSON in which nothing can end the element that it stands in."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def look() -> str:
+    """The style sheet that every page begins with."""
+    return resource(__package__, "look.css")
 
 
 def _hash(text: str) -> str:

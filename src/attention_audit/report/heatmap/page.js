@@ -1,12 +1,9 @@
-"use strict";
 // Draws each panel's view from the numbers that the page carries.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const [low, high] = data.scale;
 const MASKED = 1, PADDING = 2, GONE = -32768;
 const FONT = 'system-ui, "Noto Sans", sans-serif';
-// Colours of equally spaced values of the scale, and between them linear.
-const RAMPS = data.ramps;
 const LEVELS = 255;
 // Above this many cells a table is only built when it is opened.
 const TABLE_AT_ONCE = 2500;
@@ -84,18 +81,7 @@ function cellText(numbers, cell) {
 // -- colours
 
 function colourOf(step) {
-  const ramp = darkness.matches ? RAMPS.dark : RAMPS.light;
-  const place = (step / LEVELS) * (ramp.length - 1);
-  const start = Math.min(ramp.length - 2, Math.floor(place));
-  const mixed = (from, to) => Math.round(from + (place - start) * (to - from));
-  return ramp[start].map((from, n) => mixed(from, ramp[start + 1][n]));
-}
-
-// Black or white, whichever has the higher contrast (WCAG's relative luminance).
-function inkOn(colour) {
-  const [red, green, blue] = colour.map((part) => part / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
+  return between(darkness.matches ? RAMPS.dark : RAMPS.light, step / LEVELS);
 }
 
 // -- text

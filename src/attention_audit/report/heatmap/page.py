@@ -6,14 +6,13 @@ markup: it is escaped where it stands in the page, and set as text where the scr
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from attention_audit.report.colours import RAMPS
-from attention_audit.report.document import GUARD, document, resource
+from attention_audit.report import colours
+from attention_audit.report.document import GUARD, document, harmless, resource
 from attention_audit.report.heatmap.attention import Attention
 from attention_audit.report.heatmap.checks import Check, Range
 from attention_audit.report.heatmap.packing import pack_level
@@ -43,7 +42,6 @@ def page(drawn: Sequence[tuple[Attention, list[Check]]], scale: Range = (0.0, 1.
         "tolerance": TOLERANCE,
         "decimals": _decimals_in_cells(scale),
         "faults": FAULTS,
-        "ramps": RAMPS,
         "panels": [_data(attention) for attention, _ in drawn],
     }
     names = ", ".join(visible(attention.name) for attention, _ in drawn)
@@ -134,13 +132,7 @@ def _document(panels: list[str], data: dict[str, Any], scale: Range, names: str)
 {"".join(panels)}
 </main>
 <p class="note">{UNIT}</p>
-<script type="application/json" id="data">{_harmless(data)}</script>
+<script type="application/json" id="data">{harmless(data)}</script>
 """
     style, script = (resource(__package__, f"page.{kind}") for kind in ("css", "js"))
-    return document(f"Attention weights: {names}", body, style, script)
-
-
-def _harmless(data: dict[str, Any]) -> str:
-    """JSON in which nothing can end the element that it stands in."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return document(f"Attention weights: {names}", body, style, colours.script() + script)

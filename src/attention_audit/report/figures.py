@@ -1,0 +1,76 @@
+"""The papers' figures and tables as files: SVG, PDF, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from attention_audit.report.charts import ANALYSES, Chart
+from attention_audit.report.charts.definition import DrawnRows, Ends, ends_of
+from attention_audit.report.grid import PAIRS
+from attention_audit.report.results import Result, by_models, foremost
+from attention_audit.report.tables import Table, papers_tables
+from attention_audit.report.text import latex, markdown
+from attention_audit.store.atomic import write_text
+
+
+def write_figures(found: Sequence[Result], out: Path) -> Iterator[Path]:
+    """Write and yield the files: of each corpus a figure for each chart, and the papers' tables."""
+    out.mkdir(parents=True, exist_ok=True)
+    for table in papers_tables(found):
+        yield from _write_table(table, out)
+    chosen = {key: foremost(cells) for key, cells in by_models(found).items()}
+    done = {key: one for key, one in chosen.items() if one is not None and one.state == "done"}
+    for dataset in dict.fromkeys(dataset for dataset, *_ in done):
+        own = {(e, a): one for (name, e, a), one in done.items() if name == dataset}
+        for chart in (chart for charts in ANALYSES.values() for chart in charts):
+            if (drawn := _figure(chart, own)) is not None:
+                yield from _save(drawn, out / f"{dataset}_{chart.name}")
+
+
+def _figure(chart: Chart, own: dict[tuple[str, str], Result]) -> Any:
+    """A chart of a corpus's cells beside each other, encoders in columns; None without any."""
+    import altair as alt
+
+    order = sorted(own, key=lambda pair: (_rank(pair), pair))
+    rows = {pair: chart.rows(own[pair], own.get(("lstm", pair[1]))) for pair in order}
+    drawn = {pair: found for pair, found in rows.items() if found}
+    if not drawn:
+        return None
+    ends = ends_of(chart, list(drawn.values()))
+    panels = [_panel(chart, own[pair], found, ends) for pair, found in drawn.items()]
+    columns = len({encoder for encoder, _ in drawn})
+    return alt.concat(*panels, columns=columns).properties(
+        title=alt.TitleParams(chart.title, anchor="start", offset=12)
+    )
+
+
+def _rank(pair: tuple[str, str]) -> int:
+    return PAIRS.index(pair) if pair in PAIRS else len(PAIRS)
+
+
+def _panel(chart: Chart, one: Result, rows: DrawnRows, ends: Ends) -> Any:
+    import altair as alt
+
+    title = f"{one.cell.dataset}: {one.cell.encoder} + {one.cell.attention}, {one.score}"
+    note = chart.note(one)
+    drawn = chart.draw(alt.Data(values=rows), ends)
+    named = alt.TitleParams(title, subtitle=wrap(note, 60), anchor="start", fontSize=11)
+    return alt.vconcat(drawn).properties(title=named)
+
+
+def _save(drawn: Any, path: Path) -> Iterator[Path]:
+    for kind in ("svg", "pdf"):
+        written = path.with_name(f"{path.name}.{kind}")
+        drawn.save(str(written))
+        yield written
+
+
+def _write_table(table: Table, out: Path) -> Iterable[Path]:
+    texts = {"tex": latex(table), "md": markdown(table)}
+    for kind, text in texts.items():
+        path = out / f"{table.name}.{kind}"
+        write_text(path, text)
+        yield path

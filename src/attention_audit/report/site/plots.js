@@ -1,0 +1,181 @@
+"use strict";
+// Draws the plots of a corpus's cells side by side, as the address's fragment says.
+
+const dataset = document.getElementById("dataset");
+const analysis = document.getElementById("analysis");
+const place = document.getElementById("plots");
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+// What is drawn is of the latest choice, though an older one may still be loading.
+let latest = 0;
+
+const distinct = (values) => Array.from(new Set(values));
+const named = (cell) => `${cell.encoder} + ${cell.attention}`;
+
+function unpacked({ columns, rows }) {
+  const filled = (row) => columns.map((name, n) => [name, row[n]]).filter(([, v]) => v !== null);
+  return rows.map((row) => Object.fromEntries(filled(row)));
+}
+
+function colours() {
+  const style = getComputedStyle(document.documentElement);
+  const [ink, line] = ["--ink", "--line"].map((name) => style.getPropertyValue(name).trim());
+  const text = { labelColor: ink, titleColor: ink };
+  return {
+    background: null,
+    view: { stroke: line },
+    axis: { ...text, gridColor: line, domainColor: line, tickColor: line, titleFontWeight: "normal" },
+    legend: { ...text, titleFontWeight: "normal" },
+    title: { color: ink, subtitleColor: ink },
+    text: { color: ink },
+    rule: { color: ink },
+    font: 'system-ui, "Noto Sans", sans-serif',
+  };
+}
+
+function panelOf(cell) {
+  const title = cell.key ? element("a", { href: `index.html#${cell.key}` }, named(cell)) : named(cell);
+  const score = cell.score ? ` ${cell.score}` : "";
+  const body = element("div", { class: "drawn scroll" });
+  const panel = element("figure", { class: "panel" },
+    element("figcaption", {}, title, element("span", { class: "score" }, score)), body);
+  return { panel, body };
+}
+
+async function draw(chart, cell, drawn, ends, body, panel) {
+  const spec = {
+    ...chart.drawn,
+    params: [{ name: "low", value: ends.low }, { name: "top", value: ends.top }],
+    datasets: { ...chart.drawn.datasets, cell: unpacked(drawn) },
+    description: `${chart.title}: ${cell.dataset}, ${named(cell)}`,
+  };
+  const { view } = await vegaEmbed(body, spec, {
+    mode: "vega-lite",
+    actions: false,
+    ast: true,
+    renderer: "svg",
+    config: colours(),
+    defaultStyle: false,
+    tooltip: { disableDefaultStyle: true },
+  });
+  if (drawn.note) panel.append(element("p", { class: "note" }, drawn.note));
+  const name = `${cell.key}_${chart.name}`;
+  panel.append(saveButtons(name, {
+    SVG: async () => save(`${name}.svg`, asFile(await view.toSVG(), "image/svg+xml")),
+    PNG: async () => save(`${name}.png`, await view.toImageURL("png", 3)),
+    CSV: () => save(`${name}.csv`, asFile(commaSeparated([drawn.columns, ...drawn.rows]), "text/csv")),
+  }));
+}
+
+// Why a place of the matrix is empty.
+function absence(cell, hasPlots) {
+  if (!cell.key) return "missing";
+  if (!hasPlots) return cell.why ? `${cell.state}: ${cell.why}` : cell.state;
+  return "not measured";
+}
+
+// The ends of the axis that the plots share.
+function endsOf(chart, drawn) {
+  const values = drawn.flatMap((one) => unpacked(one)
+    .flatMap((row) => chart.shared.map((name) => row[name]))).filter((value) => value !== undefined);
+  return values.length ? { low: Math.min(...values), top: Math.max(...values) } : { low: 0, top: 1 };
+}
+
+// Of encoders and attentions those that have a plot: what is missing among them is a place of the
+// matrix, what is missing beside them is named below.
+function placed(cells, isDrawn) {
+  const has = (part, cell) => cells.some((other) => other[part] === cell[part] && isDrawn(other));
+  const inside = cells.filter((cell) => has("encoder", cell) && has("attention", cell));
+  return [inside, cells.filter((cell) => !inside.includes(cell))];
+}
+
+async function section(chart, cells, data) {
+  const of = cells.filter((cell) => !chart.encoder || cell.encoder === chart.encoder);
+  const found = (cell) => data.get(cell.key)?.[chart.name];
+  const drawnOf = (cell) => (found(cell)?.fault ? undefined : found(cell));
+  const reason = (cell) => found(cell)?.fault ?? absence(cell, data.has(cell.key));
+  const [inside, beside] = placed(of, drawnOf);
+  place.append(element("h2", {}, chart.title));
+  if (inside.length) {
+    const grid = element("div", { class: "matrix" });
+    grid.style.setProperty("--columns", distinct(inside.map((cell) => cell.encoder)).length);
+    place.append(element("p", { class: "note" }, chart.about), grid);
+    await fill(grid, chart, inside, drawnOf, reason);
+  }
+  const others = beside.map((cell) => `${named(cell)} (${reason(cell)})`).join(", ");
+  if (others) place.append(element("p", { class: "note" }, `No plot of ${others}.`));
+}
+
+async function fill(grid, chart, cells, drawnOf, reason) {
+  const turn = latest;
+  const ends = endsOf(chart, cells.map(drawnOf).filter(Boolean));
+  for (const cell of cells) {
+    const { panel, body } = panelOf(cell);
+    grid.append(panel);
+    const drawn = drawnOf(cell);
+    if (drawn) await draw(chart, cell, drawn, ends, body, panel);
+    else body.append(element("p", { class: "missing" }, reason(cell)));
+    if (turn !== latest) return;
+  }
+}
+
+const ENCODERS = ["lstm", "cnn", "average"];
+const byOrder = (order) => (one, other) => rank(order, one) - rank(order, other);
+const rank = (order, name) => (order.includes(name) ? order.indexOf(name) : order.length);
+
+function matrixOf(cells, chosen) {
+  const own = cells.filter((cell) => cell.dataset === chosen);
+  const encoders = distinct(own.map((cell) => cell.encoder)).sort(byOrder(ENCODERS));
+  const attentions = distinct(own.map((cell) => cell.attention)).sort();
+  return attentions.flatMap((attention) => encoders.map((encoder) =>
+    own.find((cell) => cell.encoder === encoder && cell.attention === attention)
+    ?? { dataset: chosen, encoder, attention }));
+}
+
+async function show(cells, charts) {
+  const turn = ++latest;
+  location.replace(`#${encodeURIComponent(dataset.value)}/${encodeURIComponent(analysis.value)}`);
+  const matrix = matrixOf(cells, dataset.value);
+  const done = matrix.filter((cell) => cell.state === "done");
+  const loaded = await Promise.all(done.map((cell) => load("plots", cell.key)));
+  if (turn !== latest) return;
+  const data = new Map(done.map((cell, n) => [cell.key, loaded[n]]));
+  place.replaceChildren();
+  place.dataset.state = "drawing";
+  for (const chart of charts[analysis.value]) {
+    await section(chart, matrix, data);
+    if (turn !== latest) return;
+  }
+  place.dataset.state = "drawn";
+}
+
+function choose() {
+  const wanted = fragment();
+  for (const [select, value] of [[dataset, wanted[0]], [analysis, wanted[1]]]) {
+    const found = Array.from(select.options, (option) => option.value).includes(value);
+    select.value = found ? value : select.options[0]?.value ?? "";
+  }
+}
+
+async function start() {
+  const [cells, charts] = await Promise.all([load("data", "cells"), load("data", "charts")]);
+  const some = distinct(cells.filter((cell) => cell.state === "done").map((cell) => cell.dataset));
+  dataset.replaceChildren(...some.map((name) => element("option", {}, name)));
+  analysis.replaceChildren(...Object.keys(charts).map((name) => element("option", {}, name)));
+  if (!some.length) {
+    place.append(element("p", { class: "note" }, "No cell is done yet: there is nothing to draw."));
+    return;
+  }
+  const again = () => show(cells, charts);
+  choose();
+  dataset.addEventListener("change", again);
+  analysis.addEventListener("change", again);
+  darkness.addEventListener("change", again);
+  addEventListener("hashchange", () => {
+    const before = [dataset.value, analysis.value].join();
+    choose();
+    if ([dataset.value, analysis.value].join() !== before) again();
+  });
+  await again();
+}
+
+start();

@@ -1,0 +1,26 @@
+"""Files of the papers' figures and tables."""
+
+from __future__ import annotations
+
+from attention_audit.report.figures import write_figures
+from attention_audit.report.results import results
+
+
+def test_a_figure_holds_all_cells_of_a_corpus_with_their_scores(store, audited, tmp_path):
+    audited()
+    audited("sst", "average")
+    written = {path.name: path for path in write_figures(results(store), tmp_path / "out")}
+    assert {"table1.tex", "table1.md", "table2.tex", "table2.md"} <= written.keys()
+    assert {"sst_tau_gradient.svg", "sst_tau_gradient.pdf"} <= written.keys()
+    assert not any("plane" in name or "guided" in name for name in written)
+    assert written["sst_frontier.pdf"].read_bytes().startswith(b"%PDF")
+    drawn = written["sst_tau_gradient.svg"].read_text()
+    for said in ("sst: lstm + additive, F1 0.710", "sst: average + additive, F1 0.710", "tau"):
+        assert said in drawn
+    assert "lstm + additive" not in written["sst_average_minus_lstm.svg"].read_text()
+    assert "epsilon 0.01" in written["sst_eps_max_jsd.svg"].read_text()
+
+
+def test_a_cell_that_is_not_done_has_no_figure(store, begun, tmp_path):
+    begun()
+    assert {path.suffix for path in write_figures(results(store), tmp_path)} == {".tex", ".md"}
