@@ -65,6 +65,15 @@ def test_examples_have_texts_and_numbers_and_are_few(logged):
     assert not {"text", "id", "uid"} & set(summary[NUMBERS]["columns"])
 
 
+def test_the_cells_figures_are_drawn_unless_they_are_not_wanted(logged):
+    summary = logged("analysis=permutation")
+    figures = {name for name in summary if name.startswith("figures/")}
+    assert figures == {"figures/permutation"}
+    assert summary["figures/permutation"]["_type"] == "html-file"
+    bare = logged("analysis=permutation", "logger.figures=false", "seed=1")
+    assert not [name for name in bare if name.startswith("figures/")]
+
+
 @pytest.mark.parametrize("hidden", ["dataset.private=true", "save_tokens=false"])
 def test_no_text_of_a_private_corpus_or_where_none_is_kept(logged, hidden):
     summary = logged("analysis=paper", hidden)

@@ -73,7 +73,7 @@ ALLOWED: dict[str, set[str]] = {
     "terminal": {"published", "store"},
     "audit": {
         *ENGINE,
-        *("auxiliaries", "configuration", "tracking", "terminal", "privacy", "verdict"),
+        *("auxiliaries", "configuration", "tracking", "terminal", "privacy", "report", "verdict"),
     },
     "explain": {
         *("batch", "callbacks", "cell", "configuration", "measures", "report", "store"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from hydra.utils import instantiate
@@ -130,11 +131,31 @@ def _work(
             _analyse(config, place, fitted, [one for one in analyses if not one.stored.done])
             lines = write_verdict(cell)
             drawn = {one.name: one.histograms for one in analyses}
-            publish(logger, cell, drawn, lines, examples=not config["dataset"]["private"])
+            publish(
+                logger,
+                cell,
+                drawn,
+                lines,
+                examples=not config["dataset"]["private"],
+                figures=_figures(config, cell),
+            )
             Store(cell.root).write_summary()
     cell.seal()
     # Said last: a cell is finished once its W&B run is, too.
     cell.set_fitted()
+
+
+def _figures(config: Mapping[str, Any], cell: Cell) -> dict[str, str]:
+    """The report's plots of the cell, where they are wanted and can be drawn."""
+    settings = config["logger"]
+    if settings["mode"] == "none" or not settings.get("figures"):
+        return {}
+    if not all(map(find_spec, ("altair", "vl_convert"))):
+        _log.info("W&B gets no figures: they need pip install -e '.[report]'")
+        return {}
+    from attention_audit.report.figures import cell_figures
+
+    return dict(cell_figures(cell))
 
 
 def _analyse(

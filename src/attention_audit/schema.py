@@ -86,9 +86,10 @@ class TrainingSchema:
 
 @dataclass
 class Logger:
-    """W&B: `mode` is offline, online or none."""
+    """W&B: `mode` is offline, online or none; `figures` sends the report's plots of the cell."""
 
     mode: str = MISSING
+    figures: bool = True
     project: str = "attention_audit"
     entity: str | None = None
 

@@ -92,6 +92,7 @@ def publish(
     histograms: Mapping[str, Sequence[str]],
     verdict: Sequence[Mapping[str, Any]] = (),
     examples: bool = False,
+    figures: Mapping[str, str] | None = None,
 ) -> None:
     """Put the whole cell's results into the run's summary.
 
@@ -104,6 +105,7 @@ def publish(
         histograms: analysis name -> the instance columns to draw and to list.
         verdict: the lines of the diagnostics' verdict, which become a table.
         examples: list texts, too; never of a private corpus.
+        figures: by name, SVG.
     """
     if logger is None:
         return
@@ -128,6 +130,8 @@ def publish(
             columns = list(lines[0])
             data = [[line[column] for column in columns] for line in lines]
             summary[name] = wandb.Table(columns=columns, data=data)
+    for name, drawing in (figures or {}).items():
+        summary[f"figures/{name}"] = wandb.Html(drawing, inject=False)
     logger.experiment.summary.update(summary)
 
 

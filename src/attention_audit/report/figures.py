@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -10,9 +11,10 @@ from typing import Any
 from attention_audit.report.charts import ANALYSES, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends, ends_of
 from attention_audit.report.grid import PAIRS
-from attention_audit.report.results import Result, by_models, foremost
+from attention_audit.report.results import Result, by_models, finished, foremost
 from attention_audit.report.tables import Table, papers_tables
 from attention_audit.report.text import latex, markdown
+from attention_audit.store import Cell
 from attention_audit.store.atomic import write_text
 
 
@@ -28,6 +30,16 @@ def write_figures(found: Sequence[Result], out: Path) -> Iterator[Path]:
         for chart in (chart for charts in ANALYSES.values() for chart in charts):
             if (drawn := _figure(chart, own)) is not None:
                 yield from _save(drawn, out / f"{dataset}_{chart.name}")
+
+
+def cell_figures(cell: Cell) -> Iterator[tuple[str, str]]:
+    """Of each chart that a cell has something for, its name and an SVG of it alone."""
+    one = finished(cell)
+    for chart in (chart for charts in ANALYSES.values() for chart in charts):
+        if rows := chart.rows(one, None):
+            text = io.StringIO()
+            _panel(chart, one, rows, ends_of(chart, [rows])).save(text, format="svg")
+            yield chart.name, text.getvalue()
 
 
 def _figure(chart: Chart, own: dict[tuple[str, str], Result]) -> Any:

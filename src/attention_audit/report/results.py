@@ -132,7 +132,7 @@ def result(cell: Cell) -> Result | None:
         state = _STATES.get(status.state, "unfinished")
         if state != "done":
             return Result(cell, state, status.reason or "")
-        return _done(cell)
+        return finished(cell)
     except (ValueError, OSError, KeyError, TypeError) as error:
         return Result(cell, "unreadable", " ".join(str(error).split()))
 
@@ -146,7 +146,12 @@ def _serves(cell: Cell) -> bool:
     return cell.config.get("auxiliary") is not None
 
 
-def _done(cell: Cell) -> Result:
+def finished(cell: Cell) -> Result:
+    """A cell whose results are all there, whatever its status says.
+
+    Raises:
+        ValueError, OSError: a file that cannot be read.
+    """
     latest = {one.name: one for one in sorted(cell.analyses(), key=lambda one: one.written)}
     try:
         verdict = cell.read_json("verdict")["findings"]

@@ -32,6 +32,19 @@ def second_paper(cell):
     point |= {"kind": "adversary", "jsd_lo": 0.1, "jsd_hi": 0.3}
     plane = {"points": [point], "frontier": [{"epsilon": 0.1, "jsd": 0.6}], "caption": "c"}
     cell.analysis("model_adversary", {}, 1).write({"summary": [], **plane})
+    return trained(cell)
+
+
+def trained(cell):
+    """Give a cell what its fit went through."""
+    rows = [
+        {"quantity": f"{name}_epoch_{epoch}", "klass": "overall", "statistic": statistic}
+        | {"value": epoch / 10, "lo": 0.0, "hi": 0.4}
+        for name in ("settled_jsd", "tau_gradient", "tau_gradient_loo")
+        for epoch in (10, 2, 1)
+        for statistic in ("mean", "std")
+    ]
+    cell.analysis("trajectory", {}, 1).write({"summary": rows})
     return cell
 
 
@@ -160,3 +173,15 @@ def test_plots_beside_each_other_share_their_ends():
     rows = [[{"value": 0.5, "lo": 0.4, "hi": 0.6}], [{"value": 0.9}]]
     assert ends_of(chart, rows) == (0.4, 0.9)
     assert ends_of(CHARTS["permutation"], rows) == (0, 1)
+
+
+def test_a_trajectory_is_drawn_in_the_order_of_its_epochs(audited):
+    rows = drawn("trajectory", trained(audited("sst", "lstm")))
+    by_group = {}
+    for row in rows:
+        by_group.setdefault(row["group"], []).append((row["epoch"], row["value"]))
+    assert list(by_group) == [
+        "JSD of attention to its last (nats)",
+        "tau of attention and gradient",
+    ]
+    assert all(points == [(1, 0.1), (2, 0.2), (10, 1.0)] for points in by_group.values())

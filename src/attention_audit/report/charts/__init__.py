@@ -3,7 +3,13 @@
 What is drawn of a cell are plain rows, read from the store and binned; no statistic is made here.
 """
 
-from attention_audit.report.charts import adversarial, correlation, permutation, second_paper
+from attention_audit.report.charts import (
+    adversarial,
+    correlation,
+    permutation,
+    second_paper,
+    training,
+)
 from attention_audit.report.charts.definition import Chart
 
 # By the analysis that a reader chooses.
@@ -12,6 +18,7 @@ ANALYSES: dict[str, tuple[Chart, ...]] = {
     "permutation": permutation.CHARTS,
     "adversarial": adversarial.CHARTS,
     "second paper": second_paper.CHARTS,
+    "training": training.CHARTS,
 }
 
 __all__ = ["ANALYSES", "Chart"]
