@@ -181,7 +181,7 @@ def test_a_trajectory_is_drawn_in_the_order_of_its_epochs(audited):
     for row in rows:
         by_group.setdefault(row["group"], []).append((row["epoch"], row["value"]))
     assert list(by_group) == [
-        "JSD of attention to its last (nats)",
-        "tau of attention and gradient",
+        "JSD to the last",
+        "tau: gradient",
     ]
     assert all(points == [(1, 0.1), (2, 0.2), (10, 1.0)] for points in by_group.values())

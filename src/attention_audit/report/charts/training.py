@@ -11,9 +11,9 @@ from attention_audit.report.results import Result
 
 # By the start of a quantity's name: what it is, as the legend says it.
 OVER_EPOCHS = {
-    "settled_jsd": "JSD of attention to its last (nats)",
-    "tau_gradient": "tau of attention and gradient",
-    "tau_loo": "tau of attention and leave-one-out",
+    "settled_jsd": "JSD to the last",
+    "tau_gradient": "tau: gradient",
+    "tau_loo": "tau: leave-one-out",
 }
 EPOCH = re.compile(rf"({'|'.join(OVER_EPOCHS)})_epoch_(\d+)")
 
@@ -35,7 +35,7 @@ def _lines(data: Any, ends: Ends) -> Any:
 
     base = alt.Chart(data)
     x = alt.X("epoch:Q", title="epoch").axis(tickMinStep=1, format="d")
-    y = alt.Y("value:Q", title="JSD, or tau").scale(
+    y = alt.Y("value:Q", title="JSD (nats), or tau").scale(
         domainMin=ends.low, domainMax=ends.top, nice=False
     )
     colour = coloured("measured")
