@@ -52,3 +52,22 @@ def test_the_interval_is_over_instances():
     together = share(groups, values, np.repeat(np.arange(8), 50))
     assert alone.lo < alone.value < alone.hi
     assert alone.hi - alone.lo != pytest.approx(together.hi - together.lo, rel=0.05)
+
+
+def test_the_interval_holds_the_value_though_resamples_repeat_instances():
+    generator = np.random.default_rng(1)
+    groups = generator.integers(0, 60, 300)  # five values a group
+    found = share(groups, generator.normal(size=300))
+    assert found.lo < found.value < found.hi
+
+
+def test_the_interval_covers_what_another_sample_gives():
+    generator = np.random.default_rng(2)
+
+    def sample():
+        groups = generator.integers(0, 10, 200)
+        return share(groups, groups / 5 + generator.normal(size=200))
+
+    many = [sample() for _ in range(40)]
+    middle = np.median([one.value for one in many])
+    assert np.mean([one.lo <= middle <= one.hi for one in many]) > 0.8

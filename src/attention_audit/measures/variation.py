@@ -22,7 +22,8 @@ def within_share(
 
     0: the group says all; 1: it says nothing. Each value counts once, so large groups count more
     (the law of total variance). NaN where nothing varies. The interval is over instances, which
-    bring all of their values along; `n` counts values.
+    bring all of their values along; it is moved to the value, for a resample repeats instances,
+    and groups look more alike in it than they are. `n` counts values.
 
     Args:
         groups: of each value.
@@ -46,7 +47,10 @@ def within_share(
         for block in draw(count, resamples, seed)
         for sample in block
     ]
-    lo, hi = percentiles(np.array(drawn), confidence)
+    shifted = np.array(drawn)
+    if not np.isnan(shifted).all():
+        shifted = np.clip(shifted + once - np.nanmedian(shifted), 0, 1)
+    lo, hi = percentiles(shifted, confidence)
     return Scored(once, lo, hi, len(values))
 
 

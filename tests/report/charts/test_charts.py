@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention_audit.report.charts import ANALYSES
+from attention_audit.report.charts import ANALYSES, training
 from attention_audit.report.charts.definition import Ends, ends_of
 from attention_audit.report.results import result
 
@@ -45,6 +45,12 @@ def trained(cell):
         for statistic in ("mean", "std")
     ]
     cell.analysis("trajectory", {}, 1).write({"summary": rows})
+    share = {"quantity": "context_share", "klass": "overall", "statistic": "value"}
+    words = {"word": [5, 4, 6], "occurrences": [9, 20, 9], "mean": [1.0, 0.5, 2.0]}
+    cell.analysis("contexts", {}, 1).write(
+        {"summary": [{**share, "value": 0.25, "lo": 0.2, "hi": 0.3}]},
+        {**words, "std": [0.1, 0.2, 0.3]},
+    )
     return cell
 
 
@@ -185,3 +191,14 @@ def test_a_trajectory_is_drawn_in_the_order_of_its_epochs(audited):
         "tau: gradient",
     ]
     assert all(points == [(1, 0.1), (2, 0.2), (10, 1.0)] for points in by_group.values())
+
+
+def test_words_are_points_the_most_frequent_first_and_unnamed(audited, monkeypatch):
+    cell = trained(audited("sst", "lstm"))
+    rows = drawn("contexts", cell)
+    assert [(row["occurrences"], row["mean"]) for row in rows] == [(20, 0.5), (9, 1.0), (9, 2.0)]
+    assert all("word" not in row for row in rows)
+    note = CHARTS["contexts"].note(result(cell))
+    assert note == "25 % of attention's variance lies within words [20, 30]"
+    monkeypatch.setattr(training, "MOST_WORDS", 2)
+    assert drawn("contexts", cell) == rows[:2]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from attention_audit.report.charts.definition import HEIGHT, WIDTH, Chart, DrawnRows, Ends
+from attention_audit.report.charts.definition import HEIGHT, PALETTE, WIDTH, Chart, DrawnRows, Ends
 from attention_audit.report.charts.marks import coloured
 from attention_audit.report.results import Result
 
+MOST_WORDS = 300
 # By the start of a quantity's name: what it is, as the legend says it.
 OVER_EPOCHS = {
     "settled_jsd": "JSD to the last",
@@ -48,6 +49,41 @@ def _lines(data: Any, ends: Ends) -> Any:
     return alt.layer(band, line).properties(width=WIDTH, height=HEIGHT)
 
 
+def _words(one: Result, _: Result | None) -> DrawnRows:
+    """The most frequent words, without saying which they are."""
+    if "contexts" not in one.analyses:
+        return []
+    found = one.analyses["contexts"].read_instances().to_pylist()
+    found.sort(key=lambda row: (-row["occurrences"], row["word"]))
+    return [
+        {name: row[name] for name in ("occurrences", "mean", "std")} for row in found[:MOST_WORDS]
+    ]
+
+
+def _word_points(data: Any, ends: Ends) -> Any:
+    import altair as alt
+
+    x = alt.X("mean:Q", title="n-fold weight, mean").scale(type="sqrt", domainMin=0)
+    y = alt.Y("std:Q", title="standard deviation").scale(
+        type="sqrt", domainMin=0, domainMax=ends.top, nice=False
+    )
+    size = alt.Size("occurrences:Q").scale(range=[8, 200]).legend(None)
+    tooltip = ["occurrences:Q", *(alt.Tooltip(f"{n}:Q", format=".3f") for n in ("mean", "std"))]
+    points = alt.Chart(data).mark_circle(opacity=0.5, color=PALETTE[0])
+    drawn = points.encode(x=x, y=y, size=size, tooltip=tooltip)
+    return drawn.properties(width=WIDTH, height=HEIGHT)
+
+
+def _shared(one: Result) -> str:
+    row = one.row("context_share")
+    if row is None or row["value"] is None:
+        return ""
+    return (
+        f"{100 * row['value']:.0f} % of attention's variance lies within words "
+        f"[{100 * row['lo']:.0f}, {100 * row['hi']:.0f}]"
+    )
+
+
 CHARTS = (
     Chart(
         name="trajectory",
@@ -57,5 +93,16 @@ CHARTS = (
         rows=_epochs,
         draw=_lines,
         shared=("value", "lo", "hi"),
+    ),
+    Chart(
+        name="contexts",
+        title="How much does the same word's attention vary over its contexts?",
+        about="The most frequent words of the test split, a point each, larger for more frequent"
+        " ones: mean and standard deviation of their weight in a text of n words, taken n-fold"
+        " (1 is a fair share).",
+        rows=_words,
+        draw=_word_points,
+        shared=("std",),
+        note=_shared,
     ),
 )
