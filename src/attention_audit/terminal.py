@@ -47,7 +47,7 @@ DISPENSABLE = ("std", "n", "p<=.05", "95 % interval", "published")
 # Of the quantities shown, those that a table of several cells has no room for.
 COMPARED_LEAST = {
     *("f1", "macro_f1", "pr_auc", "tau_random", "gap_loo", "gap_gradient"),
-    *("jsd_achieved", "search_gap", "search_shortfall"),
+    *("jsd_achieved", "search_gap", "search_shortfall", "context_share"),
 }
 # Said once, not for each class.
 OVERALL_ONLY = {"jsd_achieved", "search_gap", "search_shortfall"}
