@@ -48,7 +48,7 @@ def fit_adversary(base: Subject, fit: Fit, strength: float, how: ModelConsistenc
     }
     change = {
         "trainer.max_epochs": how.epochs,
-        # As in the paper; the mean's gradients are so small that the weight decay takes over.
+        # As in the paper; under a mean, attention collapsed to the ends of SST's sentences.
         "training.reduction": "sum",
         "auxiliary": {
             "objective": objective,
