@@ -89,7 +89,7 @@ def give_up(config: Mapping[str, Any], cell: Cell, reason: str, sweep: str) -> N
 
 def _finished(config: Mapping[str, Any], cell: Cell, analyses: Sequence[StoredAnalysis]) -> bool:
     needed = ["metrics.json", *(["tokens.parquet"] if saves_tokens(config) else [])]
-    if cell.damaged() or cell.status().state != "fitted" or cell.role != "grid":
+    if cell.damaged() or cell.status().state != "fitted" or not cell.is_grid:
         return False
     if not all((cell.folder / n).exists() for n in needed):
         return False

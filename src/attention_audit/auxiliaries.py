@@ -20,14 +20,13 @@ from attention_audit.cell import (
     place_of,
 )
 from attention_audit.privacy import discreet, saves_tokens
-from attention_audit.store import Cell, now
+from attention_audit.store import GRID, Cell, now
 from attention_audit.trainer import guarded, make_trainer
 
 if TYPE_CHECKING:
     from attention_audit.diagnostics import Subject
     from attention_audit.predictions import Given
 
-GRID = "grid"
 # Of a grid cell, what its model is read from; the rest is that cell's own concern.
 MODEL = {"checkpoint.ckpt", "vocabulary.json", "manifest.json", "identity.json", "status.json"}
 
@@ -60,8 +59,8 @@ class Auxiliaries:
         place = Place(place_of(config, self.place.corpus), self.place.source, self.place.corpus)
         cell = place.cell
         if cell.folder not in self._known:
-            base = f"{self.place.cell.name}/{self.place.cell.folder.name}"
-            _log.info("%s for %s: %s/%s", role, base, cell.name, cell.folder.name)
+            base = self.place.cell.path_in_store
+            _log.info("%s for %s: %s", role, base, cell.path_in_store)
             serving = Serving(role, base, self.fitted.prepared, given)
             fitted = _fit(config, place, serving)
             self._known[cell.folder] = self._subject(fitted, partial(epoch_weights, cell))
@@ -86,7 +85,7 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
         if _was_grid(cell):  # damaged; it stays what it was, and its own analyses are to be made
             serving = replace(serving, role=GRID)
         cell.open(config)
-        if cell.is_fitted and cell.role != GRID and not _has_model(cell):
+        if cell.is_fitted and not cell.is_grid and not _has_model(cell):
             _log.warning("%s is without its checkpoint: fitting it again", cell.folder)
             cell.discard()
         if not cell.is_fitted:
@@ -95,7 +94,7 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
         cell.set_running(started)
         with failure_kept(cell), logged(cell):
             fitted = fit_or_load(config, place, serving=serving)
-            if cell.role == GRID:
+            if cell.is_grid:
                 cell.clear_failure()
             else:
                 cell.set_running(started)
@@ -108,7 +107,7 @@ def _fit(config: Mapping[str, Any], place: Place, serving: Serving) -> Fitted:
 def _was_grid(cell: Cell) -> bool:
     """Whether a grid cell's finished fit was here, as far as its damaged files tell."""
     try:
-        return cell.is_fitted and cell.role == GRID
+        return cell.is_fitted and cell.is_grid
     except ValueError:
         return False
 
@@ -119,7 +118,7 @@ def _is_usable(cell: Cell) -> bool:
     if damaged & MODEL or not cell.is_fitted:
         return False
     # A grid cell's checkpoint is its user's, to delete and to ask for again.
-    return cell.role == GRID or (
+    return cell.is_grid or (
         not damaged and (cell.folder / "metrics.json").exists() and _has_model(cell)
     )
 

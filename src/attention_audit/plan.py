@@ -83,7 +83,7 @@ def _timings(cells: Iterable[GridCell]) -> list[Timing]:
     return [
         Timing(cell, _settings(cell), seconds)
         for cell in found
-        if (seconds := seconds_taken(cell)) is not None and cell.role == "grid"
+        if (seconds := seconds_taken(cell)) is not None and cell.is_grid
     ]
 
 

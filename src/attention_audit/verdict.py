@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attention_audit.published import PublishedFigure, unlike, wiegreffe_pinter
-from attention_audit.store import Analysis, Cell
+from attention_audit.published import SECOND_PAPER_MODEL, PublishedFigure, unlike, wiegreffe_pinter
+from attention_audit.store import Analysis, Cell, latest
 
-# The model that the second paper's tables are of.
-PUBLISHED_MODEL = ("lstm", "additive")
 PUBLISHED_METRIC = "f1"
 
 
@@ -24,7 +22,9 @@ def verdict(cell: Cell, analyses: Iterable[Analysis]) -> list[dict[str, Any]]:
         analyses: of the cell, finished; those without findings say nothing.
     """
     corpus = cell.read_json("manifest")["corpus"]
-    theirs = (cell.encoder, cell.attention) == PUBLISHED_MODEL and not unlike(cell.dataset, corpus)
+    theirs = (cell.encoder, cell.attention) == SECOND_PAPER_MODEL and not unlike(
+        cell.dataset, corpus
+    )
     findings = [one for each in analyses for one in each.read_summary().get("findings", ())]
     return [_line(finding, cell.dataset, theirs) for finding in findings]
 
@@ -34,8 +34,7 @@ def write_verdict(cell: Cell) -> list[dict[str, Any]]:
 
     Of an analysis that was made under two configs the later one counts.
     """
-    latest = {one.name: one for one in sorted(cell.analyses(), key=lambda one: one.written)}
-    lines = verdict(cell, latest.values())
+    lines = verdict(cell, latest(cell.analyses()).values())
     if lines:
         cell.write_json("verdict", {"findings": lines})
     return lines

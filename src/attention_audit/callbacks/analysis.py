@@ -53,7 +53,9 @@ class AnalysisCallback(StoredAnalysis):
     def on_test_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         loader = trainer.datamodule.test_dataloader()  # type: ignore[attr-defined]
         instances, tokens = analysed(pl_module, loader, self.analyse, self.name, self.dtype)
-        predicted = instances["predicted"] = _predicted(pl_module, instances["id"])
+        # What the task predicted, in its own precision.
+        own = pl_module.predictions().of(torch.from_numpy(instances["id"]))
+        predicted = instances["predicted"] = own.classes.numpy()
         self.stored.write(
             {"summary": rows_by_class(instances, predicted, pl_module.classes, self.summarise)},
             instances,
@@ -90,14 +92,6 @@ def _stored(found: Part, batch: Batch) -> _Stored:
         for name, values in found.tokens.items()
     }
     return _Stored({**named, **found.instances}, tokens)
-
-
-def _predicted(task: Any, ids: np.ndarray) -> np.ndarray:
-    """The class that the task predicted, in its own precision, for each instance."""
-    found = task.predictions()
-    classes = found.probabilities.argmax(-1).tolist()
-    by_id = dict(zip(found.ids.tolist(), classes, strict=True))
-    return np.array([by_id[instance] for instance in ids.tolist()])
 
 
 def decoder(model: Any, projection: Projection) -> Decoding:

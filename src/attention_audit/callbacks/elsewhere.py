@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import torch
-from pydantic import ConfigDict, Field, PositiveInt
+from pydantic import ConfigDict, PositiveInt
 from torch import Tensor
 
 # TypedDict of typing cannot be checked by pydantic before Python 3.12.
 from typing_extensions import TypedDict
 
 from attention_audit.batch import Batch
+from attention_audit.callbacks.adversarial import KINDS, Distance
 from attention_audit.callbacks.analysis import Part, decoder
 from attention_audit.counterfactual import (
     Adversaries,
@@ -25,8 +26,6 @@ from attention_audit.counterfactual import (
     permutation,
 )
 from attention_audit.measures import jsd
-
-Distance = Annotated[float, Field(ge=0, le=1)]
 
 
 class Budget(TypedDict):
@@ -103,7 +102,7 @@ class Elsewhere:
 
     def _frontier(self, best: Optimum) -> dict[str, Tensor]:
         at = self.epsilons.index(self.adversary["epsilon"])
-        values = {"exact_jsd" if best.exact else "found_jsd": best.jsd[:, at]}
+        values = {f"{KINDS[best.exact]}_jsd": best.jsd[:, at]}
         for place, epsilon in enumerate(self.epsilons):
             values[f"frontier_{epsilon:g}"] = best.jsd[:, place]
         return values

@@ -46,7 +46,7 @@ class StorePredictions(pl.Callback):
                 "id": found.ids.numpy(),
                 "uid": [self.rows[i]["uid"] for i in ids],
                 "label": found.labels.numpy(),
-                "prediction": found.probabilities.argmax(-1).numpy(),
+                "prediction": found.classes.numpy(),
                 "probability": list(found.probabilities.numpy()),
                 "length": np.array([len(row) for row in attention]),
                 "max_attention": _each(torch.max, attention),
@@ -55,7 +55,7 @@ class StorePredictions(pl.Callback):
         )
         if self.tokens:
             self.cell.write_table("tokens", self._tokens(found, ids))
-        correct = found.probabilities.argmax(-1) == found.labels
+        correct = found.classes == found.labels
         lo, hi = interval(correct.double().numpy(), seed=0, resamples=self.resamples)
         known = {"accuracy": {"lo": lo, "hi": hi, "n": len(correct), "n_undefined": 0}}
         scores = [

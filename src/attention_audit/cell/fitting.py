@@ -17,7 +17,7 @@ from attention_audit.cell.keeping import BEST, EPOCH, LAST, check_vocabulary, ke
 from attention_audit.cell.locating import Place
 from attention_audit.corpora import Source
 from attention_audit.privacy import discreet
-from attention_audit.store import Cell
+from attention_audit.store import GRID, Cell
 from attention_audit.trainer import device_count, guarded, make_trainer
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Serving:
     @property
     def manifest(self) -> dict[str, str]:
         """What the cell's manifest says of it; a grid cell is nobody's."""
-        return {"role": self.role} | ({} if self.role == "grid" else {"base": self.base})
+        return {"role": self.role} | ({} if self.role == GRID else {"base": self.base})
 
 
 def fit_or_load(
@@ -100,7 +100,7 @@ def fit_or_load(
         seconds = fit(config, place.cell, task, data, logger)
         keep(
             place,
-            serving.manifest if serving else {"role": "grid"},
+            serving.manifest if serving else {"role": GRID},
             prepared,
             embeddings,
             config,

@@ -6,6 +6,7 @@ look-up then answers with an empty list or None.
 
 from attention_audit.published.comparison import Comparison, compare
 from attention_audit.published.figures import (
+    SECOND_PAPER_MODEL,
     CorpusStatistics,
     PublishedFigure,
     corpus_statistics,
@@ -18,6 +19,7 @@ from attention_audit.published.figures import (
 from attention_audit.published.likeness import unlike
 
 __all__ = [
+    "SECOND_PAPER_MODEL",
     "Comparison",
     "CorpusStatistics",
     "PublishedFigure",

@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 RESULT_FILES = "Jain & Wallace 2019, authors' result files"
 PAPER = "Jain & Wallace 2019"
 SECOND_PAPER = "Wiegreffe & Pinter 2019"
+# Encoder and attention that its tables are of.
+SECOND_PAPER_MODEL = ("lstm", "additive")
 HISTOGRAM_NOTE = "recovered from a 40-bin histogram, +-0.01; search at eps 0.05"
 SecondTable: TypeAlias = Literal["2_uniform", "3_guided_mlp"]
 SEARCH_EPSILON = 0.05

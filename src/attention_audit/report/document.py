@@ -34,6 +34,19 @@ def document(title: str, body: str, style: str = "", script: str = "") -> str:
         f"default-src 'none'; script-src {ours}; style-src {_hash(whole)}; "
         "base-uri 'none'; form-action 'none'"
     )
+    run = f"<script>{script}</script>" if script else ""
+    return framed(title, policy, f"<style>{whole}</style>", body + run)
+
+
+def framed(title: str, policy: str, style: str, body: str) -> str:
+    """What stands around every page.
+
+    Args:
+        title: plain text; it is escaped here.
+        policy: what may be loaded and run, whatever the page came to hold.
+        style: the element that brings the style sheet.
+        body: HTML, in which what is not ours is escaped.
+    """
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -41,10 +54,10 @@ def document(title: str, body: str, style: str = "", script: str = "") -> str:
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
-<style>{whole}</style>
+{style}
 </head>
 <body>
-{body}{f"<script>{script}</script>" if script else ""}
+{body}
 </body>
 </html>
 """

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from attention_audit.published import Comparison, PublishedFigure, compare, unlike
-from attention_audit.store import Analysis, Cell, Store
+from attention_audit.store import Analysis, Cell, Store, latest
 
 State = Literal["done", "failed", "running", "unfinished", "unreadable"]
 _STATES: dict[str, State] = {"fitted": "done", "failed": "failed", "running": "running"}
@@ -43,7 +43,7 @@ class Result:
     @property
     def key(self) -> str:
         """Its name as a file's: `<dataset>_<encoder>+<attention>_<seed>-<hash8>`."""
-        return f"{self.cell.name}/{self.cell.folder.name}".replace("/", "_")
+        return self.cell.path_in_store.replace("/", "_")
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def result(cell: Cell) -> Result | None:
 
 def _serves(cell: Cell) -> bool:
     """A cell that failed before it had a manifest says in its configuration what it serves."""
-    if cell.role != "grid":
+    if not cell.is_grid:
         return True
     if (cell.folder / "manifest.json").exists():
         return False
@@ -152,7 +152,6 @@ def finished(cell: Cell) -> Result:
     Raises:
         ValueError, OSError: a file that cannot be read.
     """
-    latest = {one.name: one for one in sorted(cell.analyses(), key=lambda one: one.written)}
     try:
         verdict = cell.read_json("verdict")["findings"]
     except FileNotFoundError:
@@ -161,7 +160,7 @@ def finished(cell: Cell) -> Result:
     if not {"splits", "classes", "source", "differs"} <= manifest.get("corpus", {}).keys():
         raise ValueError(f"{cell.folder / 'manifest.json'} does not say what its corpus is")
     rows = tuple(cell.summary())
-    return Result(cell, "done", "", rows, manifest, latest, tuple(verdict))
+    return Result(cell, "done", "", rows, manifest, latest(cell.analyses()), tuple(verdict))
 
 
 def by_models(found: Iterable[Result]) -> dict[tuple[str, str, str], list[Result]]:

@@ -9,8 +9,8 @@ wherever a process was killed. Undefined numbers (NaN, infinite) are null in JSO
 `summary.csv` and NaN in Parquet. Importing this module loads nothing heavy.
 """
 
-from attention_audit.store.analysis import Analysis
-from attention_audit.store.cell import FORMAT, Cell
+from attention_audit.store.analysis import Analysis, latest
+from attention_audit.store.cell import FORMAT, GRID, Cell
 from attention_audit.store.fingerprints import fingerprint
 from attention_audit.store.plain import canonical, differing_keys
 from attention_audit.store.status import Status, now
@@ -19,6 +19,7 @@ from attention_audit.store.summary import SUMMARY_COLUMNS
 
 __all__ = [
     "FORMAT",
+    "GRID",
     "SUMMARY_COLUMNS",
     "Analysis",
     "Cell",
@@ -27,5 +28,6 @@ __all__ = [
     "canonical",
     "differing_keys",
     "fingerprint",
+    "latest",
     "now",
 ]

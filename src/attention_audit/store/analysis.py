@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,3 +103,8 @@ class Analysis:
     def read_tokens(self) -> Any:
         """The rows of tokens as a `pyarrow.Table`. Raises FileNotFoundError without any."""
         return read_table(self.folder / "tokens.parquet")
+
+
+def latest(analyses: Iterable[Analysis]) -> dict[str, Analysis]:
+    """By name; of an analysis that was made under two configs the one that was written last."""
+    return {one.name: one for one in sorted(analyses, key=lambda one: one.written)}

@@ -34,6 +34,8 @@ from attention_audit.store.tables import read_table, write_table
 
 _NAME_AND_HASH = re.compile(r"(\w[\w.\-]*)-([0-9a-f]{8})")
 FORMAT = 3
+# The role of a cell that is nobody's auxiliary fit.
+GRID = "grid"
 _CHECKPOINT = "checkpoint.ckpt"
 _RESULTS = ("*.ckpt", "*.json", "*.parquet", "config.yaml")
 # What changes while a cell is at work, and what is read before anything else.
@@ -91,6 +93,11 @@ class Cell:
         return self.root / self.dataset / pair / f"{self.seed}-{self.hash8}"
 
     @property
+    def path_in_store(self) -> str:
+        """`<dataset>/<encoder>+<attention>/<seed>-<hash8>`: how people tell cells apart."""
+        return f"{self.name}/{self.folder.name}"
+
+    @property
     def identity(self) -> Any:
         """What determines the fitted weights: as given, or as stored for a cell found on disk."""
         if self._given is not None:
@@ -100,13 +107,18 @@ class Cell:
     @property
     def role(self) -> str:
         """`grid`, or what an auxiliary fit serves (`role` in `manifest.json`)."""
-        return str(self._manifest.get("role", "grid"))
+        return str(self._manifest.get("role", GRID))
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether it is a cell of the grid, and not fitted for another one's analyses only."""
+        return self.role == GRID
 
     def enter_grid(self) -> None:
         """Count a fitted auxiliary cell as a grid cell from now on, as if it had been one."""
-        if self.role != "grid":
+        if not self.is_grid:
             manifest = {k: v for k, v in self._manifest.items() if k != "base"}
-            self.write_json("manifest", {**manifest, "role": "grid"})
+            self.write_json("manifest", {**manifest, "role": GRID})
             self.seal()
 
     @property
@@ -123,7 +135,7 @@ class Cell:
         The lock dies with its owner. A thread that holds it may take it again. Who holds it may
         wait for the `fit_lock` of this cell and of others, never for another cell's `lock`.
         """
-        with locked(self._lock_path, self._path_in_store):
+        with locked(self._lock_path, self.path_in_store):
             yield
 
     @contextmanager
@@ -133,7 +145,7 @@ class Cell:
         A cell that needs the model of another one beside its own takes this lock of it only, so
         that two cells that need each other do not wait for ever.
         """
-        with locked(self._fit_lock_path, f"the fit of {self._path_in_store}"):
+        with locked(self._fit_lock_path, f"the fit of {self.path_in_store}"):
             yield
 
     @contextmanager
@@ -352,12 +364,8 @@ class Cell:
         remove_folder(self.folder)
 
     @property
-    def _path_in_store(self) -> str:
-        return f"{self.name}/{self.folder.name}"
-
-    @property
     def _lock_path(self) -> Path:
-        return self.root / ".locks" / f"{self._path_in_store.replace('/', '~')}.lock"
+        return self.root / ".locks" / f"{self.path_in_store.replace('/', '~')}.lock"
 
     @property
     def _fit_lock_path(self) -> Path:

@@ -89,7 +89,7 @@ class Store:
 
 def _rows(cell: Cell) -> list[dict[str, Any]]:
     try:
-        if cell.role != "grid":
+        if not cell.is_grid:
             return []
         return [{**row, **cell.names} for row in cell.summary()]
     except (ValueError, OSError) as error:

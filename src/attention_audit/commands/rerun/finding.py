@@ -52,7 +52,7 @@ def _at(folder: Path) -> Cell | None:
 
 
 def _only(named: str, store: Path) -> Cell:
-    paths = {f"{cell.name}/{cell.folder.name}": cell for cell in Store(store).places()}
+    paths = {cell.path_in_store: cell for cell in Store(store).places()}
     found = [path for path in paths if named in path]
     if not found:
         raise FileNotFoundError(f"{named}: no such cell in {store}; `status` lists them")

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from attention_audit.commands.status.cleaning import clean_failed
 from attention_audit.commands.status.judging import Judge, Judgement, printable
-from attention_audit.store import Store
+from attention_audit.store import GRID, Store
 from attention_audit.terminal import stdout
 
 ABOUT = "list the store's cells: done, running, failed or stale, and why"
@@ -68,7 +68,7 @@ def _table(found: Iterable[Judgement]) -> Table:
         right = name in ("took", "fit")
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for one in found:
-        role = "" if one.role == "grid" else one.role
+        role = "" if one.role == GRID else one.role
         times = (_clock(one.started), _span(one.took), _span(one.fit_seconds))
         values = (one.cell, role, one.state, *times, one.why)
         table.add_row(*(Text(printable(value)) for value in values))

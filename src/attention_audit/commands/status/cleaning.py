@@ -16,7 +16,7 @@ def clean_failed(store: Store) -> list[str]:
 
 
 def _clean(cell: Cell) -> str | None:
-    name = f"{cell.name}/{cell.folder.name}"
+    name = cell.path_in_store
     if not _failed(cell):
         return None
     if any(folder.is_symlink() for folder in (cell.folder, *cell.folder.parents[:2])):

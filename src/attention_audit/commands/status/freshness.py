@@ -49,7 +49,7 @@ class Freshness:
             return f"made under format {stored['format']}, today's is {FORMAT}: {AGAIN}", ""
         if absent := [name for name in FILES if not (cell.folder / name).exists()]:
             grid = "run the cell with force=true"
-            remedy = grid if cell.role == "grid" else "made again when an analysis needs it"
+            remedy = grid if cell.is_grid else "made again when an analysis needs it"
             return f"without {', '.join(absent)}: {remedy}", ""
         cell.read_json("metrics")
         config = {**cell.config, "store": str(cell.root), "cache_dir": self._cache_dir}

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from attention_audit.commands.status.freshness import Freshness
-from attention_audit.store import Cell, Status
+from attention_audit.store import GRID, Cell, Status
 
 GONE = "ended without a word; the same command goes on from its last epoch"
 UNSAVED = "ended without a word; the same command starts it again"
@@ -24,7 +24,7 @@ class Judgement:
     cell: str
     state: str
     why: str
-    role: str = "grid"
+    role: str = GRID
     started: str | None = None
     finished: str | None = None
     took: float | None = None
@@ -46,7 +46,7 @@ class Judge:
 
     def __call__(self, cell: Cell) -> Judgement:
         """What became of a cell. No file's content makes it raise."""
-        name = f"{cell.name}/{cell.folder.name}"
+        name = cell.path_in_store
         try:
             status = cell.status()
             manifest = _manifest(cell)
@@ -58,7 +58,7 @@ class Judge:
             cell=name,
             state=state,
             why=why,
-            role=str(manifest.get("role", "grid")),
+            role=str(manifest.get("role", GRID)),
             started=status.started,
             finished=status.finished,
             took=_took(status),

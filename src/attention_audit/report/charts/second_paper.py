@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from attention_audit.published import wiegreffe_pinter
+from attention_audit.published import SECOND_PAPER_MODEL, wiegreffe_pinter
 from attention_audit.report.charts.definition import HEIGHT, PALETTE, WIDTH, Chart, DrawnRows, Ends
 from attention_audit.report.charts.marks import WHOSE, ln2_line, quarters, scores
 from attention_audit.report.charts.plane import caption, plane, points
 from attention_audit.report.results import Result
 
 METRICS = ("f1", "macro_f1", "accuracy")
-# The models that the second paper's tables are of.
-PUBLISHED_MODEL = ("lstm", "additive")
 # By quantity without the metric: how the model is spelt, and the published table's setting.
 NEEDED = {
     "base": ("attention, learned", "base"),
@@ -38,7 +36,7 @@ def _scores(
     if analysis not in one.analyses:
         return []
     theirs = {}
-    if one.pair == PUBLISHED_MODEL and not one.unlike:
+    if one.pair == SECOND_PAPER_MODEL and not one.unlike:
         theirs = {f.setting: f.value for f in wiegreffe_pinter(one.cell.dataset, table)}
     drawn: DrawnRows = []
     for name, (spelt, setting) in models.items():

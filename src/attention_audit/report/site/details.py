@@ -36,7 +36,7 @@ def details(one: Result, is_shown: bool) -> dict[str, Any]:
 
 
 def _about(one: Result) -> Iterator[tuple[str, str]]:
-    yield "folder", f"{one.cell.name}/{one.cell.folder.name}"
+    yield "folder", one.cell.path_in_store
     yield "seed", str(one.cell.seed)
     if not one.manifest:
         return

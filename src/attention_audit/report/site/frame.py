@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from attention_audit.report.document import framed
+
 # Only files of the report's own folder, whatever a page came to hold.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:; "
@@ -26,17 +28,7 @@ def page(name: str, scripts: Sequence[str], body: str) -> str:
         for file, title in PAGES.items()
     )
     run = "\n".join(f'<script src="{escape(script)}"></script>' for script in scripts)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{PAGES[name]}: attention on trial</title>
-<link rel="stylesheet" href="report.css">
-</head>
-<body>
-<header>
+    body = f"""<header>
 <h1>May attention be read as an explanation?</h1>
 <nav aria-label="Pages of the report">{links}</nav>
 </header>
@@ -45,7 +37,6 @@ def page(name: str, scripts: Sequence[str], body: str) -> str:
 switched off.</p></noscript>
 {body}
 </main>
-{run}
-</body>
-</html>
-"""
+{run}"""
+    style = '<link rel="stylesheet" href="report.css">'
+    return framed(f"{PAGES[name]}: attention on trial", POLICY, style, body)
