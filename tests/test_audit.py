@@ -49,8 +49,8 @@ def written(found: Cell) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in names}
 
 
-def done(chosen: Config) -> bool:
-    return audit.is_done(chosen, cell.locate(chosen))
+def whole(chosen: Config) -> bool:
+    return audit.is_whole(chosen, cell.locate(chosen))
 
 
 def broken(*_: Any, **__: Any) -> Any:
@@ -61,11 +61,10 @@ def test_a_finished_cell_is_not_touched(config, monkeypatch):
     first = audit.run(config())
     assert first.status().state == "fitted"
     assert {a.name for a in first.analyses()} == {"correlation", "permutation", "adversarial"}
-    assert done(config())
+    assert whole(config())
     monkeypatch.setattr(audit, "_work", broken)
     assert audit.run(config()) == first
-    assert not done(config("force=true"))
-    assert not done(config("seed=1"))
+    assert not whole(config("seed=1"))
 
 
 def test_what_is_finished_is_shown_from_a_store_that_cannot_be_written(config, monkeypatch):
@@ -98,7 +97,7 @@ def test_a_failing_analysis_is_seen_and_only_what_is_missing_is_done_again(confi
     assert found.is_fitted
     assert [a.name for a in found.analyses()] == ["correlation"]
     before = written(found)
-    assert not done(chosen)
+    assert not whole(chosen)
     monkeypatch.setattr(fitting, "fit", broken)
     monkeypatch.setattr(Correlation, "analyse", broken)
     assert audit.run(chosen).status().state == "fitted"
@@ -126,7 +125,7 @@ def test_a_cell_that_was_not_tracked_to_the_end_is_not_finished(config, monkeypa
         with pytest.raises(RuntimeError, match="analysis broke"):
             audit.run(chosen)
     assert cell.locate(chosen).cell.status().state == "failed"
-    assert not done(chosen)
+    assert not whole(chosen)
     assert audit.run(chosen).status().state == "fitted"
 
 

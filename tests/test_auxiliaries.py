@@ -106,7 +106,7 @@ def test_an_auxiliary_cell_becomes_a_grid_cell_when_it_is_run(config, fits, tmp_
     first = audit.run(config("analysis=seeds"))
     [seed, *_] = [one for one in Store(first.root).cells() if one.seed == 1]
     assert seed.role == "seed"
-    assert not audit.is_done(config("seed=1", "analysis=none"), cell.locate(config("seed=1")))
+    assert not audit.is_whole(config("seed=1", "analysis=none"), cell.locate(config("seed=1")))
     fits.clear()
     promoted = audit.run(config("seed=1", "analysis=none"))
     assert promoted == seed

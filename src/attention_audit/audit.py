@@ -64,10 +64,9 @@ def run(config: Mapping[str, Any], sweep: str | None = None) -> Cell:
     return place.cell
 
 
-def is_done(config: Mapping[str, Any], place: Place) -> bool:
+def is_whole(config: Mapping[str, Any], place: Place) -> bool:
     """Whether the cell of a checked configuration and all its analyses are in the store."""
-    cell = place.cell
-    return not config["force"] and _finished(config, cell, _analyses(config, cell))
+    return _finished(config, place.cell, _analyses(config, place.cell))
 
 
 def give_up(config: Mapping[str, Any], cell: Cell, reason: str, sweep: str) -> None:

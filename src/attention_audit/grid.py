@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attention_audit.audit import is_done
+from attention_audit.audit import is_whole
 from attention_audit.cell import Place, find_source, locate
 from attention_audit.configuration import check
 from attention_audit.corpora import Source
@@ -32,12 +32,16 @@ class GridCell:
         return " ".join(self.overrides)
 
     def is_done(self) -> bool:
-        """Whether all of it is in the store; never true of a cell that is forced.
+        """Whether there is nothing to run; never true of a cell that is forced."""
+        return not self.config["force"] and self.is_whole()
 
-        Nor of one whose files cannot be read: it is run, and fails alone.
+    def is_whole(self) -> bool:
+        """Whether all of it is in the store; its fit alone is not all.
+
+        Not of a cell whose files cannot be read: it is run, and fails alone.
         """
         try:
-            return self.place is not None and is_done(self.config, self.place)
+            return self.place is not None and is_whole(self.config, self.place)
         except (ValueError, OSError):
             return False
 

@@ -138,6 +138,7 @@ def bench(tmp_path: Path) -> Callable[..., Bench]:
                 "uid": f"uid-{row}",
                 "tokens": [f"w{word}" for word in words],
                 "evidence": list(range(0, len(words), 2)),
+                **({"query_tokens": [f"q{row}"] * (row % 3)} if task != "classification" else {}),
             }
             for row, words in enumerate(documents)
         }

@@ -167,6 +167,31 @@ def test_optimum(one, searched):
     np.testing.assert_array_equal([x for row in stored for x in row], weights)
 
 
+@pytest.mark.parametrize("settings", [{}, {"exact": False}, {"search": False}], ids=str)
+def test_what_comes_out_with_the_adversary(one, settings):
+    analysis = Adversarial(epsilon=0.6, adversaries=3, steps=6, resamples=5, **settings)
+    one.run(analysis)
+    tokens = analysis.stored.read_tokens().to_pydict()
+    rows = dict(zip(tokens["id"], tokens[list(tokens)[-1]], strict=True))
+
+    def outputs(_, batch, attention, decode):
+        adversary = torch.zeros_like(attention)
+        for place, instance in enumerate(batch.ids.tolist()):
+            adversary[place, batch.mask[place]] = torch.tensor(rows[instance], dtype=torch.float64)
+        before, after = (decode(a[:, None])[:, 0].detach().numpy() for a in (attention, adversary))
+        change = np.abs(after - before).sum(1) / 2
+        same = after[np.arange(len(after)), before.argmax(1)]
+        return np.stack([change, after.argmax(1), same, before.argmax(1)], 1)
+
+    change, prediction, probability, before = _each(one, outputs, torch.float64).T
+    np.testing.assert_allclose(_stored(analysis, "adversary_tvd"), change, atol=1e-12)
+    np.testing.assert_array_equal(_stored(analysis, "adversary_prediction"), prediction)
+    np.testing.assert_allclose(_stored(analysis, "adversary_probability"), probability, atol=1e-12)
+    # This model's answers cannot be changed.
+    assert (prediction != before).any() or one.task.task == "qa"
+    assert change.max() <= 0.6 + 1e-9
+
+
 def test_the_search_falls_short_where_its_gap_is_above_a_twentieth(one):
     analysis = Adversarial(epsilon=0.2, adversaries=1, steps=1, resamples=5)
     rows = one.run(analysis)["adversarial"]

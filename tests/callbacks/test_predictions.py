@@ -61,6 +61,11 @@ def test_tokens_are_the_words_and_their_attention(stored):
         kept = batch.mask[row]
         assert found["token"] == [f"w{word}" for word in batch.tokens[row][kept].tolist()]
         np.testing.assert_allclose(found["attention"], attention[row][kept].double())
+        if bench.task.task == "classification":
+            assert "query" not in found
+        else:
+            number = int(batch.ids[row]) - 100
+            assert found["query"] == [f"q{number}"] * (number % 3)
         if "token_logit" in tokens.column_names:
             bias = bench.task.model.decoder.output.bias.numpy()
             values = np.array(found["token_logit"]).reshape(int(kept.sum()), len(bias))

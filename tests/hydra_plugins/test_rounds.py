@@ -14,11 +14,18 @@ from attention_audit.store import Store
 from hydra_plugins.attention_audit._rounds import Rounds
 
 Deed = Callable[[GridCell], JobReturn]
-CONFIG = {"logger": {"mode": "none"}, "force": False}
+CONFIG = {
+    "logger": {"mode": "none"},
+    "force": True,
+    "save_tokens": False,
+    "dataset": {"private": False},
+    "analysis": {},
+}
 
 
 def done(cell: GridCell) -> JobReturn:
     cell.place.cell.open({})
+    cell.place.cell.write_json("metrics", {"summary": []})
     cell.place.cell.set_fitted()
     return JobReturn(status=JobStatus.COMPLETED)
 
@@ -34,6 +41,12 @@ def not_started(cell: GridCell) -> JobReturn:
 def killed(cell: GridCell) -> JobReturn:
     cell.place.cell.open({})
     cell.place.cell.set_running()
+    return JobReturn(status=JobStatus.UNKNOWN, _return_value="killed")
+
+
+def fitted_but_lost(cell: GridCell) -> JobReturn:
+    cell.place.cell.open({})
+    cell.place.cell.set_fitted()
     return JobReturn(status=JobStatus.UNKNOWN, _return_value="killed")
 
 
@@ -120,3 +133,9 @@ def test_what_had_ended_before_its_process_was_lost_is_not_run_again(run):
     failures, launched, _ = run(a=[done_but_lost], b=[failed_but_lost])
     assert failures == {"b": "ValueError: its own words"}
     assert launched == [["a", "b"]]
+
+
+def test_what_was_lost_with_nothing_but_its_fit_is_run_again(run):
+    failures, launched, _ = run(a=[fitted_but_lost, done], b=[done])
+    assert not failures
+    assert launched == [["a", "b"], ["a"]]

@@ -60,6 +60,17 @@ def test_traceback_holds_the_frames(cell):
     assert "test_traceback_holds_the_frames" in (cell.folder / "traceback.txt").read_text()
 
 
+def test_a_cell_is_not_finished_once_its_fit_is(cell):
+    cell.set_running()
+    begun = cell.status().started
+    cell.note_fit()
+    noted = cell.status()
+    assert (noted.state, noted.started, noted.finished) == ("running", begun, None)
+    assert cell.is_fitted
+    cell.set_fitted()
+    assert cell.status().fitted == noted.fitted
+
+
 def test_a_finished_fit_stays_finished_when_an_analysis_fails(cell):
     cell.set_running()
     cell.set_fitted()

@@ -14,7 +14,14 @@ from torch import Tensor
 from attention_audit.batch import Batch
 from attention_audit.callbacks.analysis import AnalysisCallback, Part, decoder
 from attention_audit.callbacks.stored import Row, mean_rows
-from attention_audit.counterfactual import Optimum, Search, adversarial_search, optimum
+from attention_audit.counterfactual import (
+    Decoding,
+    Optimum,
+    Search,
+    adversarial_search,
+    optimum,
+)
+from attention_audit.measures import tvd
 
 Distance = Annotated[float, Field(ge=0, le=1)]
 FRONTIER = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -31,6 +38,8 @@ class Adversarial(AnalysisCallback):
     sigmoid, the true maximum, `eps_max_jsd_exact`; for any other decoder the best that single
     tokens, mixes of two and the search give, `eps_max_jsd_found`, with the bound `jsd_ceiling`
     that no epsilon lifts. `frontier_<epsilon>` is the same for other values of epsilon.
+    `adversary_...` is what comes out with the attention that lies farthest: the output's change
+    (TVD), the class predicted then, and the probability of the class predicted before.
 
     Args:
         epsilon: total variation distance within which the output counts as unchanged.
@@ -49,7 +58,7 @@ class Adversarial(AnalysisCallback):
     """
 
     name = "adversarial"
-    version = 2
+    version = 3
     histograms = ("eps_max_jsd", "eps_max_jsd_exact", "eps_max_jsd_found", "search_gap")
     # A maximum that the search, or float32, could exceed would be none.
     dtype = torch.float64
@@ -88,19 +97,21 @@ class Adversarial(AnalysisCallback):
         decode = decoder(model, model.project(encoding))
         instances = {"max_attention": attention.amax(-1)}
         tokens: dict[str, Tensor] = {}
+        farthest = attention
         found = None
         if self.searches:
             found = adversarial_search(
                 decode, attention, batch.mask, batch.ids, self.search, seed=self.seed
             )
             instances["eps_max_jsd"] = found.eps_max_jsd
-            tokens["adversarial_attention"] = found.best_attention
+            tokens["adversarial_attention"] = farthest = found.best_attention
         if self.exact:
             best = optimum(decode, attention, self.epsilons, found)
-            tokens[f"{KINDS[best.exact]}_attention"] = best.attention[:, self.at]
+            tokens[f"{KINDS[best.exact]}_attention"] = farthest = best.attention[:, self.at]
             instances |= self._columns(best)
         if found is not None and self.exact:
             instances["search_gap"] = best.jsd[:, self.at] - found.eps_max_jsd
+        instances |= _outputs(decode, attention, farthest)
         return Part({name: value.cpu().numpy() for name, value in instances.items()}, tokens)
 
     def _columns(self, best: Optimum) -> dict[str, Tensor]:
@@ -118,6 +129,17 @@ class Adversarial(AnalysisCallback):
         if "search_gap" in named:
             named["search_shortfall"] = _share_above(named["search_gap"], SHORT)
         return [row for name in named for row in mean_rows(name, named[name], self.resamples)]
+
+
+def _outputs(decode: Decoding, attention: Tensor, adversary: Tensor) -> dict[str, Tensor]:
+    """What a reader asks of an adversary [B, T]: what the model says then."""
+    before, after = decode(torch.stack([attention, adversary], dim=1)).unbind(1)
+    predicted = before.argmax(-1, keepdim=True)
+    return {
+        "adversary_tvd": tvd(after, before),
+        "adversary_prediction": after.argmax(-1),
+        "adversary_probability": after.gather(-1, predicted)[:, 0],
+    }
 
 
 def _share_above(values: np.ndarray, least: float) -> np.ndarray:

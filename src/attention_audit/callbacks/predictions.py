@@ -13,13 +13,18 @@ from torch import Tensor
 from attention_audit.measures import entropy, interval
 from attention_audit.store import Cell
 
+# What else a corpus may know of an instance, by its column in `tokens.parquet`: the words of its
+# question or hypothesis; the positions in `token` of the words that decide its label.
+_KNOWN = {"query": "query_tokens", "evidence": "evidence"}
+
 
 class StorePredictions(pl.Callback):
     """Stores test scores, and for each instance its prediction, its attention and its words.
 
     Args:
         cell: where to store.
-        rows: instance id -> its row of the test split: uid, tokens, and evidence where known.
+        rows: instance id -> its row of the test split: uid, tokens, query_tokens where its task
+            asks a question or states a hypothesis, and evidence where known.
         resamples: of the bootstrap interval of the accuracy.
         tokens: store the words and what belongs to each of them.
     """
@@ -73,9 +78,9 @@ class StorePredictions(pl.Callback):
         }
         if found.token_logits is not None:
             tokens["token_logit"] = [row.tolist() for row in found.token_logits]
-        if all("evidence" in self.rows[i] for i in ids):
-            # Positions in `token` of the words that decide the label, as the corpus knows them.
-            tokens["evidence"] = [self.rows[i]["evidence"] for i in ids]
+        for column, key in _KNOWN.items():
+            if all(key in self.rows[i] for i in ids):
+                tokens[column] = [self.rows[i][key] for i in ids]
         return tokens
 
 

@@ -37,7 +37,7 @@ def keep(
     config: Mapping[str, Any],
     seconds: float,
 ) -> None:
-    """Turn a finished fit into the cell's lasting files; `fitted` is said last."""
+    """Turn a finished fit into the cell's lasting files; that it is finished is said last."""
     from attention_audit.models.checkpoints import save
 
     cell, private = place.cell, config["dataset"]["private"]
@@ -76,7 +76,7 @@ def keep(
     cell.write_json("manifest", manifest)
     _log.info("kept epoch %d of %d", manifest["best_epoch"], config["trainer"]["max_epochs"])
     cell.seal()
-    cell.set_fitted()
+    cell.note_fit()
     for name in (BEST, LAST):
         (cell.folder / name).unlink(missing_ok=True)
 

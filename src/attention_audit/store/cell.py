@@ -262,8 +262,12 @@ class Cell:
         old = self.status()
         self._set(Status("running", started=started or now(), fitted=old.fitted))
 
+    def note_fit(self) -> None:
+        """Note that the fit is finished, whatever else is still at work."""
+        self._set(replace(self.status(), fitted=now()))
+
     def set_fitted(self) -> None:
-        """Note that the fit is finished; also ends a later run that only added analyses."""
+        """Note that all is finished: the fit, and what a run had to add to it."""
         old = self.status()
         self._set(Status("fitted", started=old.started, finished=now(), fitted=old.fitted or now()))
 

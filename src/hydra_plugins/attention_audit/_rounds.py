@@ -67,7 +67,8 @@ class Rounds:
             return False
         if status.state == "failed":
             self._failures[cell] = status.reason or "failed"
-        return status.state in ("failed", "fitted")
+        # Another cell's analyses may have fitted this one, and no more.
+        return status.state == "failed" or cell.is_whole()
 
     def _give_up(self, cell: GridCell, reason: str) -> None:
         assert cell.place is not None
