@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def predicted(decoder, hidden, attention):
 def read(audited):
     """A cell with three texts, their attention and the model that read them."""
 
-    def make(*names, classes=("negative", "positive"), linear=True, **about):
+    def make(*names, classes=("negative", "positive"), linear=True, queries=None, **about):
         cell = audited(*names, classes=classes, **about)
         hidden, decoder = model(1 if len(classes) == 2 else len(classes))
         attention = [torch.linspace(1, 2, len(t)) for t in TEXTS]
@@ -67,14 +68,16 @@ def read(audited):
         cell.write_table(
             "tokens",
             {"id": ids, "token": TEXTS, "attention": [a.numpy() for a in attention]}
-            | ({"token_logit": logits} if linear else {}),
+            | ({"token_logit": logits} if linear else {})
+            | ({"query": queries} if queries else {}),
         )
         # In another order, as analyses may be.
         first = [[0.0] * (len(text) - 1) + [1.0] for text in TEXTS]
         turned = {"id": ids[::-1], "exact_attention": first[::-1]}
         found = result(cell).analyses["adversarial"]
         numbers = {"id": ids[::-1], "eps_max_jsd": [0.1, 0.2, 0.3], "predicted": [0, 0, 0]}
-        numbers |= {"max_attention": [0.5] * 3}
+        numbers |= {"max_attention": [0.5] * 3, "adversary_tvd": [0.03, 0.02, 0.01]}
+        numbers |= {"adversary_prediction": [0, 1, 1], "adversary_probability": [0.4, 0.6, 0.8]}
         found.write(found.read_summary(), numbers, turned)
         return cell
 
@@ -146,6 +149,45 @@ def test_a_cell_without_words_says_so(audited, store):
     audited()
     [(_, found)] = samples(results(store), 200)
     assert "absent" in found
+
+
+QUERIES = [["where", "is", "it"], ["who", HOSTILE], ["why"]]
+
+
+def test_what_is_asked_of_a_text_is_shown_with_it(shown):
+    opened = shown(instance=3, linear=False, queries=QUERIES)
+    assert texts(opened, "#instance .asked") == [f"The hypothesis: who {HOSTILE}"]
+    assert "hypothesis" in texts(opened, "#table thead th")
+    assert sorted(texts(opened, "#table tbody tr td:nth-child(3)")) == [
+        *("where is it", f"who {HOSTILE}", "why")
+    ]
+    opened.get_by_label("With the word").fill("why")
+    assert texts(opened, ROW_HEADS) == ["5"]
+
+
+def test_what_is_asked_for_an_answer_is_a_question(read):
+    one = result(read(queries=QUERIES))
+    assert sample(one, 200)["asks"] == "hypothesis"
+    corpus = {**one.corpus, "classes": [], "answers": ["here", "there"]}
+    answering = replace(one, manifest={**one.manifest, "corpus": corpus})
+    assert sample(answering, 200)["asks"] == "question"
+    assert sample(answering, 200)["queries"][2] == ["why"]
+
+
+def test_what_the_adversary_does_to_a_prediction_that_no_page_can_compute(shown):
+    opened = shown(instance=7, linear=False)
+    was = opened.evaluate("nameOf(data.numbers.prediction[0])")
+    line = opened.locator("#instance > p").first.inner_text()
+    assert f"positive ({was} 0.8000); output change 0.0100 (TVD), attention moved by" in line
+
+
+def test_the_adversary_of_an_older_store_is_shown_without_what_it_does(read):
+    cell = read(linear=False)
+    found = result(cell).analyses["adversarial"]
+    columns = found.read_instances().to_pydict()
+    kept = {name: v for name, v in columns.items() if not name.startswith("adversary_")}
+    found.write(found.read_summary(), kept, found.read_tokens().to_pydict())
+    assert sample(result(cell), 200)["after"] is None
 
 
 @pytest.fixture

@@ -35,8 +35,9 @@ function written(name, value) {
 function kept() {
   const wanted = word.value.trim().toLowerCase();
   const { label, prediction } = data.numbers;
+  const read = (row) => [...data.words[row], ...(data.queries?.[row] ?? [])];
   const fits = (row) =>
-    (!wanted || data.words[row].some((one) => one.toLowerCase() === wanted))
+    (!wanted || read(row).some((one) => one.toLowerCase() === wanted))
     && (predicted.value === "" || String(prediction[row]) === predicted.value)
     && (right.value === "" || Number(label[row] === prediction[row]) === Number(right.value));
   const rows = data.words.map((_, row) => row).filter(fits);
@@ -64,11 +65,13 @@ function headOf(name) {
 function rowOf(names, row) {
   const id = data.numbers.id[row];
   const link = element("a", { href: `#${chosen.value}/${id}` }, String(id));
-  const text = data.words[row].slice(0, 6).join(" ") + (data.words[row].length > 6 ? " …" : "");
+  const begun = (words) => words.slice(0, 6).join(" ") + (words.length > 6 ? " …" : "");
+  const texts = [data.words, ...(data.queries ? [data.queries] : [])].map((all) =>
+    element("td", { class: "text" }, element("bdi", {}, begun(all[row]))));
   const entries = names.slice(1).map((name) =>
     element("td", {}, written(name, data.numbers[name][row])));
   const made = element("tr", {}, element("th", { scope: "row" }, link),
-    element("td", { class: "text" }, element("bdi", {}, text)), ...entries);
+    ...texts, ...entries);
   made.addEventListener("click", () => { location.hash = link.hash; });
   return made;
 }
@@ -77,7 +80,9 @@ function fillTable() {
   const names = Object.keys(data.numbers);
   const rows = kept();
   const [id, ...others] = names.map(headOf);
-  const head = element("tr", {}, id, element("th", { scope: "col" }, "text"), ...others);
+  const texts = ["text", ...(data.queries ? [data.asks] : [])].map((name) =>
+    element("th", { scope: "col" }, name));
+  const head = element("tr", {}, id, ...texts, ...others);
   const table = element("table", { class: "compared instances" },
     element("thead", {}, head), element("tbody", {}, ...rows.map((row) => rowOf(names, row))));
   place.replaceChildren(element("div", { class: "scroll tall", tabindex: "0", role: "region",
@@ -134,19 +139,22 @@ function textOf(row) {
 }
 
 function predictionLine(row) {
-  const { label, prediction, eps_max_jsd: jsd } = data.numbers;
+  const { label, prediction } = data.numbers;
   const before = data.probability[row];
   const spelt = (p) => p.length <= 3
     ? p.map((value, n) => `${nameOf(n)} ${value.toFixed(4)}`).join(", ") : Math.max(...p).toFixed(4);
   const parts = [`Label ${nameOf(label[row])}; predicted ${nameOf(prediction[row])} (${spelt(before)}).`];
   const best = bestAdversary(row);
+  const apart = () => "attention moved by "
+    + `${divergenceOf(best.values, data.weights.attention[row]).toFixed(3)} nats (JSD)`;
   if (best && data.logits) {
     const after = predictionOf(best.values, data.logits[row], data.bias);
     parts.push(`With the ${best.name}: ${spelt(after)}; output change `
-      + `${distanceOf(after, before).toFixed(4)} (TVD), attention moved by `
-      + `${divergenceOf(best.values, data.weights.attention[row]).toFixed(3)} nats (JSD).`);
-  } else if (best && jsd) {
-    parts.push(`With the ${best.name}, the output stays within epsilon, ${data.epsilon} (TVD).`);
+      + `${distanceOf(after, before).toFixed(4)} (TVD), ${apart()}.`);
+  } else if (best && data.after) {
+    const [now, same, moved] = ["prediction", "probability", "tvd"].map((key) => data.after[key][row]);
+    parts.push(`With the ${best.name}: ${nameOf(now)} (${nameOf(prediction[row])} `
+      + `${same.toFixed(4)}); output change ${moved.toFixed(4)} (TVD), ${apart()}.`);
   }
   return parts.join(" ");
 }
@@ -198,7 +206,9 @@ function showInstance(row) {
     element("p", { class: "words", dir: "auto" },
       ...highlights(data.words[row], values, largest, signed)),
   ]);
-  panel.replaceChildren(element("h2", {}, `Instance ${data.numbers.id[row]}`),
+  const asked = data.queries ? [element("p", { class: "asked" }, `The ${data.asks}: `,
+    element("bdi", {}, data.queries[row].join(" ")))] : [];
+  panel.replaceChildren(element("h2", {}, `Instance ${data.numbers.id[row]}`), ...asked,
     element("p", {}, predictionLine(row)), ...shown, exportsOf(row, layers),
     numbersTable(row, layers), ...trialOf(row));
   panel.hidden = false;

@@ -32,6 +32,8 @@ WEIGHTS = {
     ("adversarial", "found_attention"): "adversarial attention, best found",
 }
 IMPORTANCES = ("gradient", "leave-one-out")
+# What comes out with the adversary that lies farthest: columns of the adversarial analysis.
+AFTER = {name: f"adversary_{name}" for name in ("prediction", "probability", "tvd")}
 _BODY = """<p>Choose a text to see where the attention lay, and what else keeps the prediction.</p>
 <div class="controls">
 <label>Cell <select id="chosen"></select></label>
@@ -95,12 +97,19 @@ def sample(one: Result, most: int) -> dict[str, Any]:
         "total": table.num_rows,
         "numbers": {**_scalars(scalars), **_analysed(one, ids)},
         "probability": [[_rounded(p, _EXACT) for p in row] for row in scalars["probability"]],
-        "words": [[visible(str(word)) for word in words] for words in texts["token"]],
+        "words": _words(texts["token"]),
+        "asks": "question" if one.corpus.get("answers") else "hypothesis",
+        "queries": _words(texts["query"]) if "query" in texts else None,
         "weights": {name: _digits(each, name) for name, each in weights.items()},
         "importances": IMPORTANCES,
+        "after": _after(one, ids),
         "logits": logits,
         "bias": bias,
     }
+
+
+def _words(texts: Sequence[Sequence[Any]]) -> list[list[str]]:
+    return [[visible(str(word)) for word in words] for words in texts]
 
 
 def _spread(lengths: np.ndarray, most: int) -> np.ndarray:
@@ -131,6 +140,16 @@ def _analysed(one: Result, ids: Sequence[int]) -> dict[str, list[Any]]:
             kept = [name for name in names if name in columns]
             found |= {name: [_rounded(v, _EXACT) for v in columns[name]] for name in kept}
     return found
+
+
+def _after(one: Result, ids: Sequence[int]) -> dict[str, list[Any]] | None:
+    """What the model says with the adversary; None of a store that an older version wrote."""
+    if "adversarial" not in one.analyses:
+        return None
+    columns = _of(one.analyses["adversarial"].read_instances(), ids)
+    if not columns.keys() >= set(AFTER.values()):
+        return None
+    return {name: [_rounded(v, _EXACT) for v in columns[key]] for name, key in AFTER.items()}
 
 
 def _weights(one: Result, ids: Sequence[int]) -> dict[str, list[list[float]]]:
