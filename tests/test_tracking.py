@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,6 +42,17 @@ def summary(records: list[Any]) -> dict[str, Any]:
         for record in records
         for item in record.summary.update
     }
+
+
+def tables(cell: Cell, read: Callable[[Path], list[Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table of a cell's run."""
+    [path] = (cell.folder / "wandb").rglob("*.wandb")
+    found = {}
+    for name, value in summary(read(path)).items():
+        if isinstance(value, dict) and value.get("_type") == "table-file":
+            table = json.loads((path.parent / "files" / value["path"]).read_text())
+            found[name] = [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
+    return found
 
 
 def test_two_cells_in_one_process_are_two_runs(tmp_path, wandb_records, monkeypatch):
@@ -123,10 +135,24 @@ def test_the_verdict_is_a_table_of_the_run(tmp_path, wandb_records, monkeypatch)
     ]
     with tracked(OFFLINE, cell, None) as logger:
         publish(logger, cell, {}, lines)
-    [path] = (cell.folder / "wandb").rglob("*.wandb")
-    said = summary(wandb_records(path))
-    assert said["verdict"]["_type"] == "table-file"
-    [stored] = path.parent.rglob("verdict*.table.json")
-    table = json.loads(stored.read_text())
-    assert table["columns"] == list(lines[0])
-    assert table["data"] == [list(line.values()) for line in lines]
+    assert tables(cell, wandb_records)["verdict"] == lines
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_example_has_its_texts(asked, tmp_path, wandb_records, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cell = finished(tmp_path / "store", 0)
+    words = {"id": [4, 2], "token": [["<b>", "."], ["a"]]}
+    queries = {"query": [["why", "?"], []]} if asked else {}
+    cell.write_table("tokens", words | queries)
+    about = {name: [1, 0] for name in ("label", "prediction", "length")}
+    about |= {"max_attention": [0.75, 1.0], "entropy": [0.5, 0.0]}
+    cell.write_table(
+        "instances", {"id": [2, 4], "probability": [[0.25, 0.75], [0.875, 0.125]], **about}
+    )
+    with tracked(OFFLINE, cell, None) as logger:
+        publish(logger, cell, {}, examples=True)
+    shown = tables(cell, wandb_records)["examples"]
+    assert [row["text"] for row in shown] == ["a", "<b> ."]
+    assert [row.get("query") for row in shown] == (["", "why ?"] if asked else [None, None])
+    assert [row["probability"] for row in shown] == [0.75, 0.875]

@@ -18,6 +18,11 @@ def mean(quantity: str) -> str:
     return f"{quantity}/overall/mean"
 
 
+def value(quantity: str) -> str:
+    """The key of a quantity that is of all test instances at once."""
+    return f"{quantity}/overall/value"
+
+
 # By section: a panel's title, its kind, and the keys or columns that it draws.
 PANELS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
     "Does attention rank words as importances do?": [
@@ -26,7 +31,7 @@ PANELS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         (
             "accuracy against tau of attention and gradient",
             "scatter",
-            (mean(TAUS[0]), "accuracy/overall/value"),
+            (mean(TAUS[0]), value("accuracy")),
         ),
         ("tau of attention and gradient", "distribution", ("tau_gradient",)),
     ],
@@ -34,11 +39,17 @@ PANELS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         ("median output change under permutation, by encoder", "bars", (mean("delta_y_med"),)),
         ("eps-max JSD by search, by encoder", "bars", (mean("eps_max_jsd"),)),
         ("eps-max JSD, exact, by encoder", "bars", (mean("eps_max_jsd_exact"),)),
+        ("eps-max JSD, best found, by encoder", "bars", (mean("eps_max_jsd_found"),)),
         ("eps-max JSD by search", "distribution", ("eps_max_jsd",)),
         ("eps-max JSD, exact", "distribution", ("eps_max_jsd_exact",)),
+        ("eps-max JSD, best found", "distribution", ("eps_max_jsd_found",)),
     ],
     "Single instances": [("examples", "table", (EXAMPLES,))],
-    "The second paper's verdict": [("verdict", "table", ("verdict",))],
+    "The second paper's four tests": [
+        ("verdict", "table", ("verdict",)),
+        ("F1 with uniform weights, minus the cell's", "bars", (value("uniform_f1_difference"),)),
+        ("JSD of attention to other seeds', by encoder", "bars", (mean("seed_jsd"),)),
+    ],
 }
 
 

@@ -159,15 +159,20 @@ def _rows(numbers: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
 
 
 def _examples(cell: Cell, numbers: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
-    """A row a test instance: its text, what was predicted, and its numbers; [] without words."""
+    """A row a test instance: its texts, what was predicted, and its numbers; [] without words."""
     if not (cell.folder / "tokens.parquet").exists():
         return []
     tokens = cell.read_table("tokens")
-    texts = dict(zip(tokens["id"].to_pylist(), tokens["token"].to_pylist(), strict=True))
+    spelt = {"text": "token", "query": "query"}
+    columns = {name: column for name, column in spelt.items() if column in tokens.column_names}
+    texts = {
+        row["id"]: {name: " ".join(row[column]) for name, column in columns.items()}
+        for row in tokens.select(["id", *columns.values()]).to_pylist()
+    }
     found = cell.read_table("instances").to_pylist()
     shown = ("label", "prediction", "length", "max_attention", "entropy")
     return [
-        {"text": " ".join(texts[one["id"]])}
+        texts[one["id"]]
         | {name: one[name] for name in shown}
         | {"probability": one["probability"][one["prediction"]]}
         | _defined({name: values.get(one["id"]) for name, values in numbers.items()})
