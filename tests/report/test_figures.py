@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from attention_audit.report.figures import write_figures
 from attention_audit.report.results import results
 
@@ -24,3 +26,20 @@ def test_a_figure_holds_all_cells_of_a_corpus_with_their_scores(store, audited, 
 def test_a_cell_that_is_not_done_has_no_figure(store, begun, tmp_path):
     begun()
     assert {path.suffix for path in write_figures(results(store), tmp_path)} == {".tex", ".md"}
+
+
+def test_a_damaged_cell_is_named_after_the_others_are_drawn(store, audited, tmp_path):
+    audited()
+    audited("sst", "average")
+    [average, lstm] = results(store)
+    (average.analyses["permutation"].folder / "instances.parquet").write_text("no")
+    files = write_figures(results(store), tmp_path / "out")
+    written = []
+    with pytest.raises(ValueError, match=rf"{average.cell.hash8}: .*instances.parquet is not"):
+        written.extend(path for path in files)
+    assert tmp_path / "out" / "sst_permutation.svg" in written
+    drawn = (tmp_path / "out" / "sst_permutation.svg").read_text()
+    assert "sst: lstm + additive" in drawn
+    assert "sst: average + additive" not in drawn
+    assert "average + additive" in (tmp_path / "out" / "sst_eps_max_jsd.svg").read_text()
+    assert lstm.pair == ("lstm", "additive")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attention_audit.published import table1
-from attention_audit.report.results import foremost, result, results
+from attention_audit.report.results import result, results
 
 
 def test_a_finished_cell_has_its_rows_and_of_each_analysis_the_last(store, stored, rows):
@@ -92,10 +92,3 @@ def test_classes_have_their_corpus_names(stored):
     assert [one.name_of(klass) for klass in ("0", "1", "2", "overall")] == [
         *("negative", "positive", "2", "")
     ]
-
-
-def test_of_several_cells_a_finished_one_of_the_lowest_seed_is_shown(begun, stored):
-    begun(seed=0)
-    cells = [result(cell) for cell in (stored(seed=2), begun(seed=0), stored(seed=1))]
-    assert foremost(cells).cell.seed == 1
-    assert foremost([]) is None

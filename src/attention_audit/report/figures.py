@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 from attention_audit.report.charts import ANALYSES, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends, ends_of
 from attention_audit.report.grid import PAIRS
-from attention_audit.report.results import Result, by_models, finished, foremost
+from attention_audit.report.results import UNREADABLE, Result, finished, in_one_line
+from attention_audit.report.siblings import foremost
 from attention_audit.report.tables import Table, papers_tables
 from attention_audit.report.text import latex, markdown
 from attention_audit.store import Cell
@@ -19,17 +20,24 @@ from attention_audit.store.atomic import write_text
 
 
 def write_figures(found: Sequence[Result], out: Path) -> Iterator[Path]:
-    """Write and yield the files: of each corpus a figure for each chart, and the papers' tables."""
+    """Write and yield the files: of each corpus a figure for each chart, and the papers' tables.
+
+    Raises:
+        ValueError: after all files, if there are cells of which something could not be read.
+    """
     out.mkdir(parents=True, exist_ok=True)
     for table in papers_tables(found):
         yield from _write_table(table, out)
-    chosen = {key: foremost(cells) for key, cells in by_models(found).items()}
-    done = {key: one for key, one in chosen.items() if one is not None and one.state == "done"}
+    done = {key: one for key, one in foremost(found).items() if one.state == "done"}
+    faults: dict[str, str] = {}
     for dataset in dict.fromkeys(dataset for dataset, *_ in done):
         own = {(e, a): one for (name, e, a), one in done.items() if name == dataset}
         for chart in (chart for charts in ANALYSES.values() for chart in charts):
-            if (drawn := _figure(chart, own)) is not None:
+            if (drawn := _figure(chart, own, faults)) is not None:
                 yield from _save(drawn, out / f"{dataset}_{chart.name}")
+    if faults:
+        named = "; ".join(f"{cell}: {fault}" for cell, fault in faults.items())
+        raise ValueError(f"--figures: all but these were drawn; run the cells again: {named}")
 
 
 def cell_figures(cell: Cell) -> Iterator[tuple[str, str]]:
@@ -42,13 +50,20 @@ def cell_figures(cell: Cell) -> Iterator[tuple[str, str]]:
             yield chart.name, text.getvalue()
 
 
-def _figure(chart: Chart, own: dict[tuple[str, str], Result]) -> Any:
-    """A chart of a corpus's cells beside each other, encoders in columns; None without any."""
+def _figure(chart: Chart, own: Mapping[tuple[str, str], Result], faults: dict[str, str]) -> Any:
+    """A chart of a corpus's cells beside each other, encoders in columns; None without any.
+
+    Adds to `faults`, by cell, why one of them is left out.
+    """
     import altair as alt
 
-    order = sorted(own, key=lambda pair: (_rank(pair), pair))
-    rows = {pair: chart.rows(own[pair], own.get(("lstm", pair[1]))) for pair in order}
-    drawn = {pair: found for pair, found in rows.items() if found}
+    drawn = {}
+    for pair in sorted(own, key=lambda pair: (_rank(pair), pair)):
+        try:
+            if rows := chart.rows(own[pair], own.get(("lstm", pair[1]))):
+                drawn[pair] = rows
+        except UNREADABLE as error:
+            faults[own[pair].cell.path_in_store] = in_one_line(error)
     if not drawn:
         return None
     ends = ends_of(chart, list(drawn.values()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention_audit.published import paper_corpora, published
-from attention_audit.report.results import Result, by_models, foremost
+from attention_audit.report.results import Result
+from attention_audit.report.siblings import by_models
 from attention_audit.report.tables import Item, Table, absent, number
 
 PAIRS = tuple((e, a) for a in ("additive", "dot") for e in ("lstm", "cnn", "average"))
@@ -40,7 +41,7 @@ def grid(found: Sequence[Result], quantity: str) -> Table:
 
 
 def _entry(cells: Sequence[Result], quantity: str) -> Item:
-    one = foremost(cells)
+    one = cells[0] if cells else None
     if one is None or one.state != "done":
         return absent(one)
     name, klass = one.score_name if quantity == "score" else (quantity, "overall")
@@ -50,8 +51,7 @@ def _entry(cells: Sequence[Result], quantity: str) -> Item:
     figures = [] if one.unlike else published(one.cell.dataset, *one.pair)
     beside = [c for c in one.beside(figures) if (c.quantity, c.klass) == (name, klass)]
     alike = next((c for c in beside if c.statistic == row["statistic"]), None)
-    more = len(cells) - 1
-    others = f"seed {one.cell.seed}; {more} more of these models, listed below" if more else ""
+    others = _among(cells, name, klass)
     if alike is None or alike.difference is None:
         return Item(number(row["value"]), cell=one.key, note=others)
     said = f"published {alike.figure.value:.3f}"
@@ -61,3 +61,12 @@ def _entry(cells: Sequence[Result], quantity: str) -> Item:
         cell=one.key,
         note="; ".join(filter(None, (said, others))),
     )
+
+
+def _among(cells: Sequence[Result], name: str, klass: str) -> str:
+    """Where the cell that is shown stands among others of the same models; "" of a single one."""
+    values = [value for one in cells if (value := one.value(name, klass)) is not None]
+    if len(values) < 2:
+        return ""
+    span = f"{number(min(values))} to {number(max(values))}"
+    return f"seed {cells[0].cell.seed}; {len(values)} cells of these models, listed below: {span}"

@@ -14,6 +14,8 @@ from attention_audit.store import Analysis, Cell, Store, latest
 State = Literal["done", "failed", "running", "unfinished", "unreadable"]
 _STATES: dict[str, State] = {"fitted": "done", "failed": "failed", "running": "running"}
 Row = Mapping[str, Any]
+# What reading a file that is damaged, or of another version, may raise.
+UNREADABLE = (ValueError, OSError, LookupError, TypeError)
 # How scores are spelt.
 SCORES = {"f1": "F1", "micro_f1": "micro-F1", "macro_f1": "macro-F1", "accuracy": "accuracy"}
 
@@ -117,6 +119,11 @@ class Result:
         return "" if klass == "overall" else klass
 
 
+def in_one_line(error: Exception) -> str:
+    """What an exception says."""
+    return " ".join(str(error).split())
+
+
 def results(store: Store) -> list[Result]:
     """Every grid cell of a store, sorted by name, seed and hash; no file makes it raise."""
     found = (result(cell) for cell in store.cells())
@@ -133,8 +140,8 @@ def result(cell: Cell) -> Result | None:
         if state != "done":
             return Result(cell, state, status.reason or "")
         return finished(cell)
-    except (ValueError, OSError, KeyError, TypeError) as error:
-        return Result(cell, "unreadable", " ".join(str(error).split()))
+    except UNREADABLE as error:
+        return Result(cell, "unreadable", in_one_line(error))
 
 
 def _serves(cell: Cell) -> bool:
@@ -161,24 +168,3 @@ def finished(cell: Cell) -> Result:
         raise ValueError(f"{cell.folder / 'manifest.json'} does not say what its corpus is")
     rows = tuple(cell.summary())
     return Result(cell, "done", "", rows, manifest, latest(cell.analyses()), tuple(verdict))
-
-
-def by_models(found: Iterable[Result]) -> dict[tuple[str, str, str], list[Result]]:
-    """Cells by dataset, encoder and attention."""
-    grouped: dict[tuple[str, str, str], list[Result]] = {}
-    for one in found:
-        grouped.setdefault((one.cell.dataset, *one.pair), []).append(one)
-    return grouped
-
-
-def foremost(found: Iterable[Result]) -> Result | None:
-    """The one of several cells of the same models that tables have room for.
-
-    Finished before others, then of the lowest seed, then the last written.
-    """
-    return min(found, key=_precedence, default=None)
-
-
-def _precedence(one: Result) -> tuple[bool, int, int]:
-    written = max((each.written for each in one.analyses.values()), default=0)
-    return one.state != "done", one.cell.seed, -written

@@ -12,7 +12,8 @@ from attention_audit.published import (
     table1,
     table2,
 )
-from attention_audit.report.results import SCORES, Result, by_models, foremost
+from attention_audit.report.results import SCORES, Result
+from attention_audit.report.siblings import foremost
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,11 @@ def number(value: float | None, decimals: int = 3) -> str:
 
 def papers_tables(found: Sequence[Result]) -> list[Table]:
     """Tables 1 and 2 of Jain & Wallace 2019."""
-    chosen = {key: foremost(cells) for key, cells in by_models(found).items()}
+    chosen = foremost(found)
     return [_table1(chosen), _table2(chosen)]
 
 
-Chosen = Mapping[tuple[str, str, str], Result | None]
+Chosen = Mapping[tuple[str, str, str], Result]
 
 
 def _table1(chosen: Chosen) -> Table:
@@ -185,13 +186,13 @@ def _vocabulary(one: Result | None) -> str:
 
 
 def _class_name(chosen: Chosen, dataset: str, klass: str) -> str:
-    cells = (one for (name, *_), one in chosen.items() if name == dataset and one and one.corpus)
+    cells = (one for (name, *_), one in chosen.items() if name == dataset and one.corpus)
     one = next(cells, None)
     return klass if one is None else (one.name_of(klass) or klass)
 
 
 def _unlike(chosen: Chosen) -> Iterator[str]:
-    reasons = {one.cell.dataset: one.unlike for one in chosen.values() if one and one.unlike}
+    reasons = {one.cell.dataset: one.unlike for one in chosen.values() if one.unlike}
     for dataset in paper_corpora():
         if dataset in reasons:
             yield f"{dataset}: {reasons[dataset]}"

@@ -36,7 +36,7 @@ def texts(opened, selector):
 
 
 def choose(opened, label, option):
-    opened.get_by_label(label).select_option(option)
+    opened.locator(".controls").get_by_label(label).select_option(option)
     opened.wait_for_selector(DRAWN)
 
 
@@ -62,6 +62,45 @@ def test_corpus_and_analysis_are_chosen_and_are_the_pages_address(shown):
     opened.evaluate("location.hash = '#sst/permutation'")
     opened.wait_for_function("document.querySelectorAll('.panel svg').length === 2")
     assert opened.get_by_label("Corpus").input_value() == "sst"
+
+
+def test_of_several_cells_of_the_same_models_the_reader_chooses(shown, audited):
+    audited(seed=1)
+    other = audited(seed=2)
+    audited("sst", "average", "dot", seed=2)
+    opened = shown(fragment="#sst/permutation")
+    assert texts(opened, "#siblings label") == [
+        "lstm + additive seed 0seed 1seed 2",
+        "average + dot seed 0seed 2",
+    ]
+    choose(opened, "lstm + additive", "seed 2")
+    place = opened.evaluate("location.hash")
+    assert place.startswith("#sst/permutation/sst_lstm%2Badditive_2-")
+    link = opened.locator(".panel a").first.get_attribute("href")
+    assert link == f"index.html#{other.path_in_store.replace('/', '_')}"
+    choose(opened, "average + dot", "seed 2")
+    choose(opened, "Corpus", "imdb")
+    assert texts(opened, "#siblings label") == []
+    assert opened.evaluate("location.hash") == "#imdb/permutation"
+    opened.evaluate(f"location.hash = '{place}'")
+    opened.wait_for_function("dataset.value === 'sst'")
+    assert (
+        opened.locator("#siblings")
+        .get_by_label("lstm + additive")
+        .input_value()
+        .startswith("sst_lstm+additive_2-")
+    )
+
+
+def test_a_cells_panel_leads_to_its_own_plots(shown, audited, open_page, tmp_path):
+    cell = audited(seed=1)
+    shown()
+    key = cell.path_in_store.replace("/", "_")
+    folder = tmp_path / "report"
+    opened = open_page(folder / "index.html", folder=folder, fragment=f"#{key}")
+    opened.locator("#cell a", has_text="plots").click()
+    opened.wait_for_selector(DRAWN)
+    assert opened.locator("#siblings").get_by_label("lstm + additive").input_value() == key
 
 
 def test_an_analysis_that_no_cell_has_is_said(shown):

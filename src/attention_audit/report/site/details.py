@@ -14,17 +14,11 @@ from attention_audit.report.tables import number
 _MAIN = ("value", "mean", "max")
 
 
-def details(one: Result, is_shown: bool) -> dict[str, Any]:
-    """Plain values: who the cell is, its numbers beside the published ones, and its verdict.
-
-    Args:
-        one: a cell.
-        is_shown: whether other pages have room for it.
-    """
+def details(one: Result) -> dict[str, Any]:
+    """Plain values: who the cell is, its numbers beside the published ones, and its verdict."""
     return {
         "key": one.key,
         "dataset": one.cell.dataset,
-        "isShown": is_shown and one.state == "done",
         "title": f"{one.cell.dataset}, {one.cell.encoder} + {one.cell.attention}",
         "state": one.state,
         "why": one.why,

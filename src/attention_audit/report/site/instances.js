@@ -255,7 +255,7 @@ async function follow() {
 async function start() {
   cells = (await load("data", "cells")).filter((cell) => cell.state === "done");
   chosen.replaceChildren(...cells.map((cell) => element("option", { value: cell.key },
-    `${cell.dataset}, ${cell.encoder} + ${cell.attention}`)));
+    `${cell.dataset}, ${cell.encoder} + ${cell.attention}${cell.apart && `, ${cell.apart}`}`)));
   chosen.addEventListener("change", () => { location.hash = chosen.value; });
   for (const control of [word, predicted, right]) {
     control.addEventListener("input", () => data && fillTable());

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention_audit.report.heatmap.wording import visible
-from attention_audit.report.results import Result
+from attention_audit.report.results import UNREADABLE, Result, in_one_line
 from attention_audit.report.site.frame import page
 
 # Words of a cell's instances in its file, which a browser has to read at once.
@@ -74,8 +74,8 @@ def _sample(one: Result, most: int) -> dict[str, Any]:
         return sample(one, most)
     except FileNotFoundError:
         return {"absent": "the store has no words of it (save_tokens=false)"}
-    except (ValueError, OSError, LookupError, TypeError) as error:
-        return {"absent": f"cannot be read: {' '.join(str(error).split())}"}
+    except UNREADABLE as error:
+        return {"absent": f"cannot be read: {in_one_line(error)}"}
 
 
 def sample(one: Result, most: int) -> dict[str, Any]:

@@ -52,8 +52,9 @@ function cellPanel(data) {
   if (data.state !== "done") {
     parts.push(element("p", { class: "alarm" }, `${data.state}${data.why ? `: ${data.why}` : ""}`));
   }
-  if (data.isShown) {
-    const [plots, instances] = [`plots.html#${data.dataset}`, `instances.html#${data.key}`];
+  if (data.state === "done") {
+    const plots = `plots.html#${encodeURIComponent(data.dataset)}//${encodeURIComponent(data.key)}`;
+    const instances = `instances.html#${encodeURIComponent(data.key)}`;
     parts.push(element("p", {}, "See its ", element("a", { href: plots }, "plots"), " beside those of "
       + "the other models, and its ", element("a", { href: instances }, "instances"), "."));
   }

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 from attention_audit.report.grid import QUANTITIES, grid
-from attention_audit.report.results import Result, by_models
+from attention_audit.report.results import Result
+from attention_audit.report.siblings import by_models, told_apart
 from attention_audit.report.site.frame import page
 from attention_audit.report.site.markup import STEPS, table
 from attention_audit.report.tables import papers_tables
@@ -79,18 +80,19 @@ def _papers(found: Sequence[Result]) -> str:
 
 
 def _every(found: Sequence[Result]) -> str:
-    """Cells that tables have no room for: further seeds and settings of the same models."""
+    """All cells of models that have several: tables have room for one of them."""
     several = [cells for cells in by_models(found).values() if len(cells) > 1]
     if not several:
         return ""
     items = "".join(
-        f'<li><a href="#{escape(one.key)}">{escape(_named(one))}</a>, {one.state}</li>'
+        f'<li><a href="#{escape(one.key)}">{escape(_named(one))}</a>: {escape(apart)}, '
+        f"{one.state}</li>"
         for cells in several
-        for one in cells
+        for one, apart in zip(cells, told_apart(cells), strict=True)
     )
     return f"""<section><h2>Several cells of the same models</h2>
-<p class="note">They differ in seed or settings. Tables show the finished one of the lowest seed,
-and of those the last written.</p><ul>{items}</ul></section>"""
+<p class="note">They differ in seed or settings. Tables show the first of each; in the plots it is
+chosen.</p><ul>{items}</ul></section>"""
 
 
 def _named(one: Result) -> str:

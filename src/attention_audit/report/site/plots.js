@@ -4,6 +4,7 @@
 const dataset = document.getElementById("dataset");
 const analysis = document.getElementById("analysis");
 const place = document.getElementById("plots");
+const siblings = document.getElementById("siblings");
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 // What is drawn is of the latest choice, though an older one may still be loading.
 let latest = 0;
@@ -122,19 +123,50 @@ const ENCODERS = ["lstm", "cnn", "average"];
 const byOrder = (order) => (one, other) => rank(order, one) - rank(order, other);
 const rank = (order, name) => (order.includes(name) ? order.indexOf(name) : order.length);
 
+// Of models with several cells the one that the reader has chosen, by its key.
+const picked = new Set();
+
+function pick(cells, key) {
+  const one = cells.find((cell) => cell.key === key);
+  if (!one) return;
+  siblingsOf(cells, one).forEach((cell) => picked.delete(cell.key));
+  picked.add(key);
+}
+
+function siblingsOf(cells, one) {
+  return cells.filter((cell) => ["dataset", "encoder", "attention"]
+    .every((part) => cell[part] === one[part]));
+}
+
+// A choice for each of the models that have several cells.
+function offerSiblings(cells, matrix, again) {
+  const several = matrix.filter((cell) => cell.apart);
+  siblings.replaceChildren(...several.map((cell) => {
+    const select = element("select", {}, ...siblingsOf(cells, cell).map((one) =>
+      element("option", { value: one.key }, one.apart)));
+    select.value = cell.key;
+    select.addEventListener("change", () => { pick(cells, select.value); again(); });
+    return element("label", {}, `${named(cell)} `, select);
+  }));
+}
+
 function matrixOf(cells, chosen) {
   const own = cells.filter((cell) => cell.dataset === chosen);
   const encoders = distinct(own.map((cell) => cell.encoder)).sort(byOrder(ENCODERS));
   const attentions = distinct(own.map((cell) => cell.attention)).sort();
-  return attentions.flatMap((attention) => encoders.map((encoder) =>
-    own.find((cell) => cell.encoder === encoder && cell.attention === attention)
-    ?? { dataset: chosen, encoder, attention }));
+  return attentions.flatMap((attention) => encoders.map((encoder) => {
+    const some = own.filter((cell) => cell.encoder === encoder && cell.attention === attention);
+    return some.find((cell) => picked.has(cell.key)) ?? some[0]
+      ?? { dataset: chosen, encoder, attention };
+  }));
 }
 
 async function show(cells, charts) {
   const turn = ++latest;
-  location.replace(`#${encodeURIComponent(dataset.value)}/${encodeURIComponent(analysis.value)}`);
   const matrix = matrixOf(cells, dataset.value);
+  const own = matrix.filter((cell) => cell.apart && picked.has(cell.key)).map((cell) => cell.key);
+  location.replace(`#${[dataset.value, analysis.value, ...own].map(encodeURIComponent).join("/")}`);
+  offerSiblings(cells, matrix, () => show(cells, charts));
   const done = matrix.filter((cell) => cell.state === "done");
   const loaded = await Promise.all(done.map((cell) => load("plots", cell.key)));
   if (turn !== latest) return;
@@ -148,9 +180,10 @@ async function show(cells, charts) {
   place.dataset.state = "drawn";
 }
 
-function choose() {
-  const wanted = fragment();
-  for (const [select, value] of [[dataset, wanted[0]], [analysis, wanted[1]]]) {
+function choose(cells) {
+  const [corpus, wanted, ...keys] = fragment();
+  keys.forEach((key) => pick(cells, key));
+  for (const [select, value] of [[dataset, corpus], [analysis, wanted]]) {
     const found = Array.from(select.options, (option) => option.value).includes(value);
     select.value = found ? value : select.options[0]?.value ?? "";
   }
@@ -166,14 +199,15 @@ async function start() {
     return;
   }
   const again = () => show(cells, charts);
-  choose();
+  choose(cells);
   dataset.addEventListener("change", again);
   analysis.addEventListener("change", again);
   darkness.addEventListener("change", again);
   addEventListener("hashchange", () => {
-    const before = [dataset.value, analysis.value].join();
-    choose();
-    if ([dataset.value, analysis.value].join() !== before) again();
+    const state = () => [dataset.value, analysis.value, ...picked].join();
+    const before = state();
+    choose(cells);
+    if (state() !== before) again();
   });
   await again();
 }

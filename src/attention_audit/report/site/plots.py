@@ -7,7 +7,8 @@ from typing import Any
 
 from attention_audit.report.charts import ANALYSES, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends
-from attention_audit.report.results import Result, by_models, foremost
+from attention_audit.report.results import UNREADABLE, Result, in_one_line
+from attention_audit.report.siblings import by_models, partner, shown, told_apart
 from attention_audit.report.site.frame import page
 
 # Digits that no plot can show more of.
@@ -18,6 +19,7 @@ model stands its test score; its name opens all its numbers.</p>
 <label>Corpus <select id="dataset"></select></label>
 <label>Analysis <select id="analysis"></select></label>
 </div>
+<div class="controls" id="siblings"></div>
 <div id="plots" aria-live="polite"></div>"""
 
 
@@ -48,34 +50,35 @@ def _specification(chart: Chart) -> dict[str, Any]:
     }
 
 
-def shown(found: Sequence[Result]) -> list[Result]:
-    """Of the cells of the same models the one that there is room for."""
-    return [one for cells in by_models(found).values() if (one := foremost(cells)) is not None]
-
-
 def listing(found: Sequence[Result]) -> list[dict[str, str]]:
-    """For the page: which cells there are, and the test score of each."""
+    """For the page: which cells there are, the test score of each, and what tells it apart."""
+    grouped = by_models(shown(found)).values()
     return [
         {
             "key": one.key,
             "dataset": one.cell.dataset,
             "encoder": one.cell.encoder,
             "attention": one.cell.attention,
+            "apart": apart,
             "state": one.state,
             "why": one.why,
             "score": one.score,
         }
-        for one in shown(found)
+        for cells in grouped
+        for one, apart in zip(cells, told_apart(cells), strict=True)
     ]
 
 
 def drawings(found: Sequence[Result]) -> Iterator[tuple[str, dict[str, Any]]]:
     """For the page: by a cell's key, what each of its plots draws and says."""
-    chosen = {(one.cell.dataset, *one.pair): one for one in shown(found)}
-    for one in chosen.values():
-        if one.state == "done":
-            lstm = chosen.get((one.cell.dataset, "lstm", one.cell.attention))
-            yield one.key, _drawings(one, lstm if lstm and lstm.state == "done" else None)
+    grouped = by_models(found)
+    for (dataset, _, attention), cells in grouped.items():
+        for one in cells:
+            if one.state == "done":
+                yield (
+                    one.key,
+                    _drawings(one, partner(one, grouped.get((dataset, "lstm", attention), ()))),
+                )
 
 
 def _drawings(one: Result, lstm: Result | None) -> dict[str, Any]:
@@ -89,8 +92,8 @@ def _drawing(chart: Chart, one: Result, lstm: Result | None) -> dict[str, Any]:
     try:
         rows = chart.rows(one, lstm)
         return {**packed(rows), "note": chart.note(one)} if rows else {}
-    except (ValueError, OSError, LookupError, TypeError) as error:
-        return {"fault": f"cannot be read: {' '.join(str(error).split())}"}
+    except UNREADABLE as error:
+        return {"fault": f"cannot be read: {in_one_line(error)}"}
 
 
 def packed(rows: DrawnRows) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from attention_audit.report.results import Result
 from attention_audit.report.site.details import details
 from attention_audit.report.site.instances import instances_page, samples
 from attention_audit.report.site.overview import overview
-from attention_audit.report.site.plots import drawings, listing, plots, shown, specifications
+from attention_audit.report.site.plots import drawings, listing, plots, specifications
 from attention_audit.store.atomic import write_text
 
 # Says that a folder is a report, which may be written over.
@@ -49,11 +49,10 @@ def write_site(found: Sequence[Result], out: Path, most: int = INSTANCES) -> Non
     for script in SCRIPTS:
         write_text(out / script, resource(__package__, script))
     write_text(out / "vega.js", _vega())
-    chosen = shown(found)
     _write_data(out / "data", (("cells", listing(found)), ("charts", specifications())))
-    _write_data(out / "cells", ((one.key, details(one, one in chosen)) for one in found))
+    _write_data(out / "cells", ((one.key, details(one)) for one in found))
     _write_data(out / "plots", drawings(found))
-    _write_data(out / "instances", samples(chosen, most))
+    _write_data(out / "instances", samples(found, most))
     write_text(out / "index.html", overview(found))
     write_text(out / "instances.html", instances_page())
     write_text(out / "plots.html", plots())
