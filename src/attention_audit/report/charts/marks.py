@@ -110,7 +110,7 @@ def ln2_line(horizontal: bool = False) -> alt.LayerChart:
     if horizontal:
         named = text.mark_text(align="left", dx=4, dy=8).encode(x=alt.value(0), y=place)
         return alt.layer(rule.encode(y=place), named.encode(text=alt.value("ln 2")))
-    named = text.mark_text(align="right", dx=-4, dy=8).encode(x=place, y=alt.value(0))
+    named = text.mark_text(dy=-7).encode(x=place, y=alt.value(0))  # above what is drawn
     return alt.layer(rule.encode(x=place), named.encode(text=alt.value("ln 2")))
 
 

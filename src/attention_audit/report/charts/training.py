@@ -63,10 +63,9 @@ def _words(one: Result, _: Result | None) -> DrawnRows:
 def _word_points(data: Any, ends: Ends) -> Any:
     import altair as alt
 
-    x = alt.X("mean:Q", title="n-fold weight, mean").scale(type="sqrt", domainMin=0)
-    y = alt.Y("std:Q", title="standard deviation").scale(
-        type="sqrt", domainMin=0, domainMax=ends.top, nice=False
-    )
+    scale = alt.Scale(type="sqrt", domainMin=0, domainMax=ends.top, nice=False)
+    x = alt.X("mean:Q", title="n-fold weight, mean", scale=scale)
+    y = alt.Y("std:Q", title="standard deviation", scale=scale)
     size = alt.Size("occurrences:Q").scale(range=[8, 200]).legend(None)
     tooltip = ["occurrences:Q", *(alt.Tooltip(f"{n}:Q", format=".3f") for n in ("mean", "std"))]
     points = alt.Chart(data).mark_circle(opacity=0.5, color=PALETTE[0])
@@ -102,7 +101,7 @@ CHARTS = (
         " (1 is a fair share).",
         rows=_words,
         draw=_word_points,
-        shared=("std",),
+        shared=("mean", "std"),
         note=_shared,
     ),
 )

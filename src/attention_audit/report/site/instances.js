@@ -153,8 +153,9 @@ function predictionLine(row) {
       + `${distanceOf(after, before).toFixed(4)} (TVD), ${apart()}.`);
   } else if (best && data.after) {
     const [now, same, moved] = ["prediction", "probability", "tvd"].map((key) => data.after[key][row]);
-    parts.push(`With the ${best.name}: ${nameOf(now)} (${nameOf(prediction[row])} `
-      + `${same.toFixed(4)}); output change ${moved.toFixed(4)} (TVD), ${apart()}.`);
+    const kept = now === prediction[row] ? "" : `${nameOf(prediction[row])} `;
+    parts.push(`With the ${best.name}: ${nameOf(now)} (${kept}${same.toFixed(4)}); output change `
+      + `${moved.toFixed(4)} (TVD), ${apart()}.`);
   }
   return parts.join(" ");
 }
