@@ -111,7 +111,7 @@ REFUSED = {
         "weights: found 1 x 1 (query x key), expected 4 x 4 as there are tokens",
     ),
     "one axis": ({"weights": [1, 0, 0, 0]}, "weights: found 1 axis, expected query x key"),
-    "five axes": ({"weights": [[[[[1]]]]]}, "weights[0][0][0]: found more than 4 axes"),
+    "five axes": ({"weights": [[[[[1]]]]]}, "weights: found more than 4 axes"),
     "no rows": ({"weights": []}, "weights: found [], expected a list of numbers or of lists"),
     "ragged rows": (
         {"weights": [[1, 2], [3]]},

@@ -1,12 +1,13 @@
 """Heatmaps of attention that cannot mislead: checked, then drawn with what has to be known.
 
-attention = read(Path("attention.json"))      # or parse({"tokens": [...], "weights": array})
-checks = check(attention)
-html = page([(attention, checks)])
+heatmap({"tokens": tokens, "weights": weights, "model": "mine"}).save("attention.html")
+
+The arrays may be any library's; a notebook shows what `heatmap` returns.
 """
 
 from attention_audit.report.heatmap.attention import Attention
 from attention_audit.report.heatmap.checks import Check, Range, check
+from attention_audit.report.heatmap.notebook import Heatmap, heatmap
 from attention_audit.report.heatmap.page import page
 from attention_audit.report.heatmap.prompt import prompt
 from attention_audit.report.heatmap.reading import parse, read
@@ -15,9 +16,11 @@ from attention_audit.report.heatmap.views import View, views
 __all__ = [
     "Attention",
     "Check",
+    "Heatmap",
     "Range",
     "View",
     "check",
+    "heatmap",
     "page",
     "parse",
     "prompt",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,30 @@ AXES = (
     *("layer_head_query_key", "layer_head_key_query"),
 )
 """What `axes` may be: the axes of `weights`, outermost first; the first two for 4 axes as well."""
+FOUR = "expected at most layers x heads x query x key: of a batch, give one text's"
+
+
+def unwrapped(value: Any) -> Any:
+    """Tensors and arrays of any library as NumPy's, several of one shape as one; else as it is.
+
+    So the attentions that a model returns, a tuple of its layers' tensors, are one array.
+    """
+    if isinstance(value, Mapping):
+        return {name: unwrapped(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [unwrapped(each) for each in value] if any(map(_is_array, value)) else []
+        alike = {part.shape if _is_array(part) else None for part in parts}
+        return np.stack(parts) if len(alike) == 1 and None not in alike else value
+    if not _is_array(value):
+        return value
+    if hasattr(value, "detach"):  # torch's: of a graph, on a device, in a precision of its own
+        value = value.detach().cpu()
+        value = value.double() if value.is_floating_point() else value
+    return np.asarray(value)
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0
 
 
 def to_array(key: str, nested: Any) -> Float[np.ndarray, "*axes"]:
@@ -42,7 +67,7 @@ def _shape(key: str, nested: Any, depth: int = 4) -> tuple[int, ...]:
         other = next(item for item in nested if not _is_number(type(item)))
         raise ValueError(f"{key}: found {brief(other)}, expected numbers (null where one misses)")
     if depth == 1:
-        raise ValueError(f"{key}: found more than 4 axes, expected layers x heads x query x key")
+        raise ValueError(f"weights: found more than 4 axes, {FOUR}")
     shapes = [_shape(f"{key}[{n}]", inner, depth - 1) for n, inner in enumerate(nested)]
     for number, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -86,6 +111,8 @@ def ordered(
 def _names(count: int, axes: str | None) -> list[str]:
     if axes is not None and axes not in AXES:
         raise ValueError(f"axes: found {brief(axes)}, expected one of {', '.join(AXES)}")
+    if count > 4:
+        raise ValueError(f"weights: found {count} axes, {FOUR}")
     if count == 1:
         raise ValueError(
             "weights: found 1 axis, expected query x key; attention of one query is one row: "

@@ -195,7 +195,7 @@ def _padding(attention: Attention, rows: Rows) -> Check:
     name = "padding"
     cells = attention.states == PADDING
     if not cells.any():
-        return Check(name, None, "the input names no padding")
+        return Check(name, None, "no token is named as padding")
     wrong = rows.faults & ON_PADDING != 0
     # A padded query's own row is of no text, whatever it holds.
     wrong &= ~cells.all(-1)

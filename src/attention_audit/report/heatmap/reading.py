@@ -31,7 +31,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import ValidationError
 
-from attention_audit.report.heatmap.arrays import brief, ordered, to_array
+from attention_audit.report.heatmap.arrays import brief, ordered, to_array, unwrapped
 from attention_audit.report.heatmap.attention import NOT_STATED, About, Attention
 from attention_audit.report.heatmap.sides import Sides, read_mask, read_tokens, states_of
 from attention_audit.report.heatmap.wording import visible
@@ -73,10 +73,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse(given: Any, name: str = "attention") -> Attention:
-    """The attention of a mapping with the keys above; `weights` may be a NumPy array.
+    """The attention of a mapping with the keys above.
 
     Args:
-        given: the mapping.
+        given: the mapping; its numbers may be arrays or tensors, such as the attentions that a
+            model returns, of one text: `torch.stack(attentions)[:, 0]`.
         name: whose it is, for a page with several.
 
     Raises:
@@ -87,6 +88,7 @@ def parse(given: Any, name: str = "attention") -> Attention:
     for key in given:
         if key not in KEYS:
             raise ValueError(unknown(visible(str(key)), str(key), KEYS))
+    given = {key: unwrapped(value) for key, value in given.items()}
     if "weights" not in given:
         raise ValueError("weights: missing; expected query x key numbers")
     sides = read_tokens(given)

@@ -34,12 +34,13 @@ class Sides:
 
     def _given(self, name: str, value: Any) -> tuple[Any, Any]:
         """What is said of each side; None where nothing is."""
+        value = _listed(value)
         if not isinstance(value, Mapping):
             return value, value
         for side in value:
             if side not in ("query", "key"):
                 raise ValueError(unknown(f"{name}.{visible(side)}", side, ("query", "key")))
-        return value.get("query"), value.get("key")
+        return _listed(value.get("query")), _listed(value.get("key"))
 
     def padding(self, value: Any) -> tuple[Flags, Flags]:
         """Which tokens of each side are padding."""
@@ -76,6 +77,10 @@ def _is_list_of(value: Any, kind: type) -> bool:
     return isinstance(value, (list, tuple)) and all(type(item) is kind for item in value)
 
 
+def _listed(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
 def read_tokens(given: Mapping[str, Any]) -> Sides:
     """The tokens: one list for both sides, or two."""
     names = ("query_tokens", "key_tokens")
@@ -106,8 +111,8 @@ def read_mask(
         if shape[0] != shape[1]:
             raise ValueError("mask: causal needs as many queries as keys; give true and false")
         return np.tril(np.ones(shape, dtype=bool))
-    is_array = isinstance(value, np.ndarray) and value.dtype == bool and value.ndim == 2
-    if not is_array and not (_is_list_of(value, list) and all(_is_list_of(r, bool) for r in value)):
+    value = _listed(value)
+    if not (_is_list_of(value, list) and all(_is_list_of(row, bool) for row in value)):
         raise ValueError(
             f"mask: found {brief(value)}, expected causal or query x key of true and false"
         )

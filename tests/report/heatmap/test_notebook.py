@@ -1,0 +1,91 @@
+"""Heatmaps from Python: of any library's arrays, shown in a notebook, saved as a page."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from attention_audit.report.heatmap import heatmap, parse
+
+HOSTILE = "</iframe><script>alert(1)</script>"
+
+
+def lists(weights):
+    return weights.tolist()
+
+
+def tensor(weights):
+    return torch.tensor(weights, requires_grad=True)
+
+
+def half(weights):
+    return torch.tensor(weights).bfloat16()
+
+
+def layers(weights):
+    """As a model returns them: a tuple with a tensor for each layer."""
+    return tuple(torch.tensor(layer) for layer in weights)
+
+
+@pytest.mark.parametrize("kind", [lists, np.array, tensor, half, layers, list])
+def test_weights_are_taken_as_they_are_at_hand(given, softmax, kind):
+    weights = softmax(2, 3, 4, 4)
+    found = parse(given(weights=kind(weights))).weights
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, weights, atol=4e-3 if kind is half else 1e-12)
+
+
+def test_masks_and_padding_may_be_tensors(given, softmax):
+    closed = torch.tensor([False, False, False, True])
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    changes = {"weights": softmax(4, 4), "mask": mask, "padding": closed}
+    told = {"mask": mask.tolist(), "padding": closed.tolist()}
+    found, expected = parse(given(**changes)), parse(given(**{**changes, **told}))
+    np.testing.assert_array_equal(found.states, expected.states)
+    sides = {"padding": {"query": closed.numpy(), "key": closed}}
+    np.testing.assert_array_equal(parse(given(**changes | sides)).states, expected.states)
+
+
+@pytest.mark.parametrize("kind", [lists, np.array, tensor, layers])
+def test_a_batch_is_refused_with_what_to_do(given, softmax, kind):
+    with pytest.raises(ValueError, match=r"^weights: found .*: of a batch, give one text's$"):
+        parse(given(weights=kind(softmax(2, 1, 3, 4, 4))))
+
+
+def test_layers_of_unlike_shapes_are_refused(given, softmax):
+    with pytest.raises(ValueError, match=r"^weights: found "):
+        parse(given(weights=(softmax(3, 4, 4), softmax(2, 4, 4))))
+
+
+def test_a_notebook_shows_the_page_in_a_frame_that_reaches_nothing(given):
+    shown = heatmap(given(text=HOSTILE, model=HOSTILE))._repr_html_()
+    [(rights, source)] = re.findall(
+        r'^<iframe sandbox="([^"]*)".* srcdoc="([^"]*)"></iframe>$', shown
+    )
+    assert "allow-same-origin" not in rights
+    assert html.unescape(source) == heatmap(given(text=HOSTILE, model=HOSTILE)).html
+
+
+def test_the_frame_draws(given, open_page, tmp_path):
+    (tmp_path / "notebook.html").write_text(heatmap(given())._repr_html_())
+    opened = open_page(tmp_path / "notebook.html")
+    opened.frame_locator("iframe").locator(".drawing svg").wait_for()
+
+
+def test_several_have_one_scale_and_their_failures_are_known(given, tmp_path):
+    made = heatmap(given(), given(weights=[[0.98, 0, 0, 0]] * 4), scale=(0.0, 0.5))
+    assert [one.name for one in made.failed] == ["colour scale", "row sums", "colour scale"]
+    made.save(tmp_path / "page.html")
+    saved = (tmp_path / "page.html").read_text()
+    assert saved == made.html
+    assert "from 0 to 0.5" in saved
+    assert "attention 2" in saved
+
+
+def test_what_cannot_be_drawn_is_refused(given):
+    with pytest.raises(ValueError, match=r"^token: unknown \(did you mean 'tokens'\?\)"):
+        heatmap(given(), {"token": ["a"]})
