@@ -87,6 +87,7 @@ class Server(BaseHTTPRequestHandler):
     """As much of W&B's server as saving a view asks for."""
 
     asked: list[dict[str, Any]] = []  # noqa: RUF012
+    refused = ""
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -94,7 +95,10 @@ class Server(BaseHTTPRequestHandler):
         view = {"view": {"id": "VmlldzoxMjM=", "name": "nw-abc-v"}, "inserted": True}
         viewer = {"id": "1", "entity": "me", "username": "me", "flags": "{}", "admin": False}
         answer = json.dumps({"data": {"upsertView": view, "viewer": viewer}}).encode()
-        self.send_response(200)
+        refuses = Server.refused and Server.refused in asked["query"]
+        if refuses:
+            answer = json.dumps({"errors": [{"message": "no such\nproject"}]}).encode()
+        self.send_response(404 if refuses else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
@@ -111,6 +115,7 @@ def server(monkeypatch) -> Iterator[list[dict[str, Any]]]:
     monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{served.server_port}")
     monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
     Server.asked.clear()
+    monkeypatch.setattr(Server, "refused", "")
     yield Server.asked
     served.shutdown()
     served.server_close()
@@ -137,6 +142,26 @@ def test_without_a_key_it_says_what_it_would_be_and_how_to_log_in(tmp_path):
     assert ended.returncode == 1
     assert "wandb login" in ended.stdout
     assert all(line in ended.stdout for line in described())
+
+
+@pytest.mark.parametrize("refused", ["upsertView", "viewer"])
+def test_what_the_server_refuses_is_told_in_one_line(server, refused, monkeypatch, capsys):
+    monkeypatch.setattr(Server, "refused", refused)
+    with pytest.raises(SystemExit) as end:
+        main(["dashboard", "--entity", "me", "--project", "mine"])
+    assert end.value.code == 2
+    [line] = capsys.readouterr().err.strip().splitlines()[-1:]
+    assert line.startswith("error: no dashboard in me/mine: W&B says: ")
+    assert line.endswith("no such project")
+
+
+def test_a_key_that_is_none_is_told_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "attention_audit", "dashboard", "--entity", "me"]
+    home = {**os.environ, "HOME": str(tmp_path), "WANDB_API_KEY": "abc"}
+    ended = subprocess.run(command, capture_output=True, text=True, env=home)
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.startswith("error: no dashboard in me/attention_audit: W&B says: ")
 
 
 def test_nothing_is_asked_of_a_server_before_it_is_saved(server):

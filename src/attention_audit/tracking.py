@@ -31,7 +31,7 @@ def tracked(
     whatever happens, failed if the block raises, so that the next cell gets a run of its own.
 
     Raises:
-        ValueError: online without an API key.
+        ValueError: online without an API key, or with what W&B refuses.
     """
     if config["logger"]["mode"] == "none":
         yield None
@@ -47,6 +47,17 @@ def tracked(
     run.finish()
 
 
+@contextmanager
+def faults_told(doing: str) -> Iterator[None]:
+    """What W&B raises, of a key that it refuses or a server out of reach say, as a ValueError."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("wandb", "wandb_workspaces"):
+            raise
+        raise ValueError(f"{doing}: W&B says: {' '.join(str(error).split())}") from error
+
+
 def note_failure(config: Mapping[str, Any], cell: Cell, sweep: str | None) -> None:
     """Mark the run of a cell as failed whose process could not do it itself."""
     if config["logger"]["mode"] != "none":
@@ -58,11 +69,19 @@ def _start(config: Mapping[str, Any], cell: Cell, sweep: str | None) -> Run:
 
     settings = config["logger"]
     online = settings["mode"] == "online"
-    if online and not wandb.login(prompt=False, verify=False):
-        raise ValueError(
-            "logger.mode=online: found no W&B API key; expected WANDB_API_KEY or `wandb login`; "
-            "or keep logger.mode=offline and `wandb sync` later"
-        )
+    with faults_told(f"logger.mode={settings['mode']} (offline asks no server)"):
+        if online and not wandb.login(prompt=False, verify=False):
+            raise ValueError(
+                "logger.mode=online: found no W&B API key; expected WANDB_API_KEY or `wandb "
+                "login`; or keep logger.mode=offline and `wandb sync` later"
+            )
+        return _begun(config, cell, sweep)
+
+
+def _begun(config: Mapping[str, Any], cell: Cell, sweep: str | None) -> Run:
+    import wandb
+
+    settings = config["logger"]
     # Lightning's logger would take an earlier cell's run for its own: it is given this one.
     return wandb.init(
         project=settings["project"],
@@ -74,7 +93,7 @@ def _start(config: Mapping[str, Any], cell: Cell, sweep: str | None) -> Run:
         tags=[cell.dataset, cell.encoder, cell.attention],
         config=dict(config) | {"cell": cell.hash8},
         mode=settings["mode"],
-        resume="allow" if online else None,
+        resume="allow" if settings["mode"] == "online" else None,
         reinit="create_new",
         settings=wandb.Settings(
             silent=True,

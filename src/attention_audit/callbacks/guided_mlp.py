@@ -156,7 +156,7 @@ class GuidedMLP(Diagnostic):
             spelt, setting = SETTINGS[name]
             sentence = f"A context-free model with {spelt} has {scoring.spelt} {told(score)}"
             if name != "uniform":
-                sentence += f"; to that of uniform weights a difference of {told(more)}"
+                sentence += f"; minus that of uniform weights: {told(more)}"
             quantity = f"guided_{name}_{scoring.metric}"
             published = ("3_guided_mlp", setting) if setting else ()
             numbers = (score.value, score.lo, score.hi)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from attention_audit.dashboard import NAME, dashboard, described
+from attention_audit.tracking import faults_told
 
-ABOUT = "create the dashboard that compares a W&B project's runs"
+ABOUT = "create the dashboard that compares a W&B project's runs; each time a new one"
 LOG_IN = (
     "found no W&B API key, so nothing was created; `wandb login`, or set WANDB_API_KEY, and say "
     "the same again"
@@ -21,16 +22,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Create it and say where; without a key say what it would be, and return 1."""
+    """Create it and say where; without a key say what it would be, and return 1.
+
+    Raises:
+        ValueError: what W&B refuses, or a server that is out of reach.
+    """
     try:
         import wandb
         import wandb_workspaces  # noqa: F401
     except ImportError:
         raise ValueError(EXTRA) from None
-    print(f"{NAME!r} in {arguments.entity}/{arguments.project}:")
+    where = f"{arguments.entity}/{arguments.project}"
+    print(f"{NAME!r} in {where}:")
     print("\n".join(f"  {line}" for line in described()))
-    if not wandb.login(prompt=False, verify=False):
-        print(LOG_IN)
-        return 1
-    print(f"created: {dashboard(arguments.entity, arguments.project).save().url}")
+    with faults_told(f"no dashboard in {where}"):
+        if not wandb.login(prompt=False, verify=False):
+            print(LOG_IN)
+            return 1
+        print(f"created: {dashboard(arguments.entity, arguments.project).save().url}")
     return 0
