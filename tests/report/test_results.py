@@ -77,7 +77,8 @@ def test_figures_of_another_corpus_are_not_compared(stored):
 
 def test_the_test_score_is_that_of_the_task(stored):
     assert result(stored()).score_name == ("f1", "1")
-    assert result(stored("snli", classes=("a", "b", "c"))).score_name == ("macro_f1", "overall")
+    assert result(stored("snli", classes=("a", "b", "c"))).score_name == ("micro_f1", "overall")
+    assert result(stored("mine", classes=("a", "b", "c"))).score_name == ("macro_f1", "overall")
     assert result(stored("cnn", classes=())).score_name == ("accuracy", "overall")
 
 

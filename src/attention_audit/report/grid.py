@@ -12,7 +12,7 @@ from attention_audit.report.tables import Item, Table, absent, number
 PAIRS = tuple((e, a) for a in ("additive", "dot") for e in ("lstm", "cnn", "average"))
 # What a grid of all cells can show, and how it is said.
 QUANTITIES = {
-    "score": "test score: F1 of two classes, macro-F1 of more, accuracy of answers",
+    "score": "test score: F1 of two classes, of more macro-F1 (SNLI micro-F1), of answers accuracy",
     "tau_gradient": "tau(attention, gradient), mean",
     "tau_loo": "tau(attention, leave-one-out), mean",
     "tau_gradient_loo": "tau(gradient, leave-one-out), mean",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attention_audit.published import Comparison, PublishedFigure, compare, unlike
+from attention_audit.published import Comparison, PublishedFigure, compare, table1, unlike
 from attention_audit.store import Analysis, Cell, Store, latest
 
 State = Literal["done", "failed", "running", "unfinished", "unreadable"]
@@ -75,7 +75,12 @@ class Result:
 
     @property
     def score_name(self) -> tuple[str, str]:
-        """Quantity and class of its test score: F1 of two classes, macro-F1 of more, accuracy."""
+        """Quantity and class of its test score.
+
+        The first paper's for a corpus of its; else F1 of two classes, macro-F1 of more, accuracy.
+        """
+        if (figure := table1(self.cell.dataset)) is not None:
+            return figure.quantity, figure.klass
         classes = len(self.corpus.get("classes", ()))
         if classes == 2:
             return "f1", "1"
