@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attention_audit.tracking import EXAMPLES, NUMBERS
+from attention_audit.tracking import EXAMPLES, NUMBERS, faults_told
 
 if TYPE_CHECKING:
     from wandb_workspaces.workspaces import Workspace
@@ -60,6 +60,20 @@ def described() -> list[str]:
         for section, panels in PANELS.items()
         for title, kind, keys in panels
     ]
+
+
+def create(entity: str, project: str) -> str | None:
+    """Save the dashboard in a project of W&B; its address, or None without an API key.
+
+    Raises:
+        ValueError: what W&B refuses, or a server that is out of reach.
+    """
+    import wandb
+
+    with faults_told(f"no dashboard in {entity}/{project}"):
+        if not wandb.login(prompt=False, verify=False):
+            return None
+        return str(dashboard(entity, project).save().url)
 
 
 def dashboard(entity: str, project: str) -> Workspace:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from attention_audit.dashboard import NAME, dashboard, described
-from attention_audit.tracking import faults_told
+from attention_audit.dashboard import NAME, create, described
 
 ABOUT = "create the dashboard that compares a W&B project's runs; each time a new one"
 LOG_IN = (
@@ -28,16 +27,13 @@ def run(arguments: Namespace) -> int:
         ValueError: what W&B refuses, or a server that is out of reach.
     """
     try:
-        import wandb
         import wandb_workspaces  # noqa: F401
     except ImportError:
         raise ValueError(EXTRA) from None
-    where = f"{arguments.entity}/{arguments.project}"
-    print(f"{NAME!r} in {where}:")
+    print(f"{NAME!r} in {arguments.entity}/{arguments.project}:")
     print("\n".join(f"  {line}" for line in described()))
-    with faults_told(f"no dashboard in {where}"):
-        if not wandb.login(prompt=False, verify=False):
-            print(LOG_IN)
-            return 1
-        print(f"created: {dashboard(arguments.entity, arguments.project).save().url}")
+    if (address := create(arguments.entity, arguments.project)) is None:
+        print(LOG_IN)
+        return 1
+    print(f"created: {address}")
     return 0
