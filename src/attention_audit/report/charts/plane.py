@@ -33,7 +33,7 @@ def points(one: Result, _: Result | None) -> DrawnRows:
     return [*map(_named, summary["points"]), *edge]
 
 
-def caption(one: Result) -> str:
+def caption(one: Result, _: DrawnRows) -> str:
     """What the analysis says of its own plane."""
     if "model_adversary" not in one.analyses:
         return ""

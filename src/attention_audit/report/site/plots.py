@@ -91,7 +91,7 @@ def _drawing(chart: Chart, one: Result, lstm: Result | None) -> dict[str, Any]:
     """One damaged file does not keep all else from being shown."""
     try:
         rows = chart.rows(one, lstm)
-        return {**packed(rows), "note": chart.note(one)} if rows else {}
+        return {**packed(rows), "note": chart.note(one, rows)} if rows else {}
     except UNREADABLE as error:
         return {"fault": f"cannot be read: {in_one_line(error)}"}
 
