@@ -90,6 +90,7 @@ def _instances(_: Result, rows: DrawnRows) -> str:
     return f"n = {rows[0]['n']:,}"
 
 
+QUESTION = "how far can attention go with the same output?"
 CHARTS = (
     Chart(
         name="eps_max_jsd",

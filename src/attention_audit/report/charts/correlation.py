@@ -142,6 +142,7 @@ def _significance_bars(data: Any, ends: Ends) -> Any:
     )
 
 
+QUESTION = "does attention rank words as other importances do?"
 CHARTS = (
     *(
         Chart(

@@ -26,6 +26,7 @@ def _violin(data: Any, _: Ends) -> Any:
     return violin(data, "median output change (TVD)", (0.0, 1.0), "predicted")
 
 
+QUESTION = "does the output change when attention is shuffled?"
 CHARTS = (
     Chart(
         name="permutation",

@@ -88,6 +88,7 @@ def _seed_bars(data: Any, _: Ends) -> Any:
     return drawn.properties(width=WIDTH, height=HEIGHT)
 
 
+QUESTION = "Wiegreffe & Pinter's four tests"
 CHARTS = (
     Chart(
         name="uniform",

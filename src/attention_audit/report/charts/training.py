@@ -89,6 +89,7 @@ def _shared(one: Result, rows: DrawnRows) -> str:
     )
 
 
+QUESTION = "when does attention settle, and does it depend on the context?"
 CHARTS = (
     Chart(
         name="trajectory",
