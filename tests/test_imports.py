@@ -36,6 +36,8 @@ ALLOWED: dict[str, set[str]] = {
     "corpora": set(),
     "store": set(),
     "published": set(),
+    # What numbers are called and mean to a reader.
+    "quantities": set(),
     # What models say, and are given.
     "predictions": {"batch"},
     # Probabilities are measured and trained on by one function.
@@ -70,7 +72,7 @@ ALLOWED: dict[str, set[str]] = {
     "commandline": {"configuration", "privacy", "signals", "spelling"},
     "tracking": {"store"},
     "dashboard": {"tracking"},
-    "terminal": {"published", "store"},
+    "terminal": {"published", "quantities", "store"},
     "audit": {
         *ENGINE,
         *("auxiliaries", "configuration", "tracking", "terminal", "privacy", "report", "verdict"),
@@ -80,7 +82,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "grid": {"audit", "cell", "configuration", "corpora", "privacy", "store"},
     "plan": {"grid", "store"},
-    "report": {"store", "measures", "published", "spelling"},
+    "report": {"store", "measures", "published", "quantities", "spelling"},
     "commands": {
         *ENGINE,
         *("audit", "commandline", "configuration", "dashboard", "explain", "report", "schema"),

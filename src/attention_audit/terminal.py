@@ -13,30 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from attention_audit.published import Comparison, compare, published, unlike
+from attention_audit.quantities import MEANINGS, SERIES
 from attention_audit.store import Cell
-
-MEANINGS = {
-    "accuracy": "",
-    "f1": "",
-    "macro_f1": "",
-    "roc_auc": "",
-    "pr_auc": "",
-    "tau_gradient": "Kendall's tau between attention and gradient",
-    "tau_loo": "... between attention and leave-one-out",
-    "tau_gradient_loo": "... between gradient and leave-one-out",
-    "tau_random": "... between attention and random importance: the control",
-    "gap_loo": "tau_gradient_loo - tau_loo, instance by instance",
-    "gap_gradient": "tau_gradient_loo - tau_gradient, instance by instance",
-    "delta_y_med": "median output change (TVD) when attention is permuted",
-    "eps_max_jsd": "largest JSD, found by search, of an attention that keeps the output (<= 0.693)",
-    "eps_max_jsd_exact": "the largest that there is, proven",
-    "eps_max_jsd_found": "the best of search, single words and mixes of two; there may be larger",
-    "jsd_achieved": "eps_max_jsd_found as a share of the largest without regard to the output",
-    "search_gap": "what the search misses: eps_max_jsd_exact (or _found) - eps_max_jsd",
-    "search_shortfall": "share of the instances where it misses more than 0.05",
-    "context_share": "share of attention's variance within words: 0, it goes by the word alone",
-}
-"""The quantities shown, in this order, and what a reader must be told of them."""
 
 COLUMNS = (
     *("quantity", "class", "value", "95 % interval", "std", "p<=.05", "n"),
@@ -51,13 +29,6 @@ COMPARED_LEAST = {
 }
 # Said once, not for each class.
 OVERALL_ONLY = {"jsd_achieved", "search_gap", "search_shortfall"}
-# Quantities of which there is one for each of some numbers, which ends their name: a line each.
-SERIES = {
-    "frontier_": "largest JSD by epsilon",
-    "settled_jsd_epoch_": "JSD of attention to its last, by epoch",
-    "tau_gradient_epoch_": "tau of attention and gradient, by epoch",
-    "tau_loo_epoch_": "tau of attention and leave-one-out, by epoch",
-}
 
 
 class Lines(logging.Handler):

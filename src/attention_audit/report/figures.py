@@ -82,7 +82,7 @@ def _panel(chart: Chart, one: Result, rows: DrawnRows, ends: Ends) -> Any:
     import altair as alt
 
     title = f"{one.cell.dataset}: {one.cell.encoder} + {one.cell.attention}, {one.score}"
-    note = chart.note(one)
+    note = chart.note(one, rows)
     drawn = chart.draw(alt.Data(values=rows), ends)
     named = alt.TitleParams(title, subtitle=wrap(note, 60), anchor="start", fontSize=11)
     return alt.vconcat(drawn).properties(title=named)

@@ -27,7 +27,10 @@ def grid(found: Sequence[Result], quantity: str) -> Table:
     """One quantity of every cell: a row a corpus, a column for each encoder and attention."""
     grouped = by_models(found)
     pairs = tuple(dict.fromkeys([*PAIRS, *(one.pair for one in found)]))
-    datasets = dict.fromkeys([*paper_corpora(), *(one.cell.dataset for one in found)])
+    own = {one.cell.dataset for one in found}
+    known = dict.fromkeys([*paper_corpora(), *(one.cell.dataset for one in found)])
+    # What a store has comes first: it would be lost among what it lacks.
+    datasets = sorted(known, key=lambda dataset: dataset not in own)
     rows = [
         (Item(dataset), *(_entry(grouped.get((dataset, *pair), []), quantity) for pair in pairs))
         for dataset in datasets

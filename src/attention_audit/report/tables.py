@@ -87,7 +87,7 @@ def _table1(chosen: Chosen) -> Table:
             ("train rows by class", both),
             ("test rows by class", both),
             ("vocabulary", both),
-            ("test score", ("", *both, "difference")),
+            ("test score", ("score", *both, "difference")),
         ),
         rows=tuple(rows),
         notes=("Published train rows hold what we set aside as dev split.", *_unlike(chosen)),

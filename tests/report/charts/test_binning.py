@@ -32,7 +32,7 @@ def test_values_are_in_their_bins_and_those_beyond_in_the_outermost():
 def test_violins_stay_in_their_lanes():
     values, places = np.array([0.1, 0.1, 0.5, 0.9]), np.array([0.0, 0.1, 0.3, 1.0])
     groups = {"a": np.array([True, True, True, False]), "b": np.array([False, False, False, True])}
-    drawn = [row for row in violins(values, places, groups, 1.0, 10) if row["count"]]
+    drawn = [row for row in violins(values, places, groups, 1.0, 10) if row.get("count")]
     lanes = {(row["group"], row["from"]): (row["left"], row["right"]) for row in drawn}
     assert lanes == {
         ("a", 0.1): pytest.approx((0.0625 - 0.05625, 0.0625 + 0.05625)),
@@ -40,6 +40,9 @@ def test_violins_stay_in_their_lanes():
         ("b", 0.9): pytest.approx((0.9375 - 0.05625, 0.9375 + 0.05625)),
     }
     assert [row["count"] for row in drawn] == [2, 1, 1]
+    rows = violins(values, places, groups, 1.0, 10)
+    said = [(row["group"], row["said"]) for row in rows if "said" in row]
+    assert said == [("a", "n 2"), ("a", "n 1"), ("b", "n 1")]
 
 
 def test_classes_are_named_and_one_that_is_never_predicted_is_there(audited):

@@ -17,7 +17,7 @@ def second_paper(cell):
     """Give a cell the second paper's analyses."""
     rows = [
         {"quantity": f"{name}_f1", "klass": "overall", "statistic": "value", "value": 0.5 + n / 10}
-        | {"lo": 0.4, "hi": 0.95}
+        | {"lo": 0.4, "hi": 0.95, "n": 1725}
         for n, name in enumerate(SCORES)
     ]
     for name in ("uniform", "guided_mlp"):
@@ -39,7 +39,7 @@ def trained(cell):
     """Give a cell what its fit went through."""
     rows = [
         {"quantity": f"{name}_epoch_{epoch}", "klass": "overall", "statistic": statistic}
-        | {"value": epoch / 10, "lo": 0.0, "hi": 0.4}
+        | {"value": epoch / 10, "lo": 0.0, "hi": 0.4, "n": 40 if name == "tau_gradient" else 50}
         for name in ("settled_jsd", "tau_gradient", "tau_gradient_loo")
         for epoch in (10, 2, 1)
         for statistic in ("mean", "std")
@@ -153,8 +153,8 @@ def test_search_and_exact_maximum_are_over_one_another(audited):
 
 def test_the_frontier_is_the_stores(audited):
     assert drawn("frontier", audited()) == [
-        {"epsilon": 0.01, "jsd": 0.5, "lo": 0.375, "hi": 0.625},
-        {"epsilon": 0.1, "jsd": 0.5, "lo": 0.375, "hi": 0.625},
+        {"epsilon": 0.01, "jsd": 0.5, "lo": 0.375, "hi": 0.625, "n": 40},
+        {"epsilon": 0.1, "jsd": 0.5, "lo": 0.375, "hi": 0.625, "n": 40},
     ]
 
 
@@ -198,7 +198,38 @@ def test_words_are_points_the_most_frequent_first_and_unnamed(audited, monkeypat
     rows = drawn("contexts", cell)
     assert [(row["occurrences"], row["mean"]) for row in rows] == [(20, 0.5), (9, 1.0), (9, 2.0)]
     assert all("word" not in row for row in rows)
-    note = CHARTS["contexts"].note(result(cell))
-    assert note == "25 % of attention's variance lies within words [20, 30]"
+    note = CHARTS["contexts"].note(result(cell), rows)
+    assert note == "n = 3 words; 25 % of attention's variance lies within words [20, 30]"
     monkeypatch.setattr(training, "MOST_WORDS", 2)
     assert drawn("contexts", cell) == rows[:2]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    {
+        "tau_gradient": "n = 7: 3 negative, 4 positive; 2 more where tau is undefined",
+        "gaps": "n = 7",
+        "significance": "n = 7: 1 p \u2264 0.05, 6 p > 0.05; 2 more where tau is undefined",
+        "permutation": "n = 8: 4 negative, 4 positive",
+        "eps_max_jsd": "n = 8; epsilon 0.01 (TVD)",
+        "eps_max_jsd_by_max_attention": "n = 8: 4 negative, 4 positive; epsilon 0.01 (TVD)",
+        "frontier": "n = 40",
+        "uniform": "Score: F1; n = 1,725",
+        "seeds": "n = 8",
+        "trajectory": "n = 40 to 50, where tau is defined",
+    }.items(),
+)
+def test_every_plot_says_of_how_many_instances_it_is(name, said, audited):
+    one = result(second_paper(audited()))
+    assert CHARTS[name].note(one, CHARTS[name].rows(one, None)) == said
+
+
+def test_of_measures_with_different_gaps_each_says_its_own_number(audited):
+    cell = audited()
+    found = result(cell).analyses["correlation"]
+    table = found.read_instances().to_pydict()
+    table["gap_loo"][1] = np.nan
+    found.write(found.read_summary(), table)
+    one = result(cell)
+    rows = CHARTS["gaps"].rows(one, None)
+    assert CHARTS["gaps"].note(one, rows) == "n = 6 leave-one-out, 7 gradient"

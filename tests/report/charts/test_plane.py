@@ -53,7 +53,7 @@ def test_the_frontier_is_of_the_base_model_and_the_caption_says_what_it_does_not
     edge = [one for one in points(audited, None) if "epsilon" in one]
     assert [(one["epsilon"], one["jsd"]) for one in edge] == [(0.01, 0.6), (0.1, 0.65)]
     assert {one["name"] for one in edge} == {KINDS["frontier"][0]}
-    assert caption(audited) == "the frontier does not bound them."
+    assert caption(audited, []) == "the frontier does not bound them."
 
 
 def test_adversaries_are_joined_in_the_order_of_lambda_and_named_by_it(audited):
@@ -87,4 +87,4 @@ def test_a_kind_that_nobody_knows_is_no_silent_point(stored):
 
 def test_a_cell_without_adversaries_has_no_plane(stored):
     one = result(stored())
-    assert (points(one, None), caption(one)) == ([], "")
+    assert (points(one, None), caption(one, [])) == ([], "")

@@ -216,11 +216,11 @@ def texts(opened, selector):
 def test_the_table_is_sorted_and_filtered(shown):
     opened = shown()
     assert texts(opened, ROW_HEADS) == ["3", "5", "7"]
-    opened.get_by_role("button", name="JSD, search").click()
+    opened.get_by_role("button", name="largest JSD, search").click()
     assert texts(opened, ROW_HEADS) == ["5", "3", "7"]
-    opened.get_by_role("button", name="JSD, search").click()
+    opened.get_by_role("button", name="largest JSD, search").click()
     assert texts(opened, ROW_HEADS) == ["7", "3", "5"]
-    assert opened.locator("[aria-sort=descending]").inner_text() == "JSD, search"
+    assert opened.locator("[aria-sort=descending]").inner_text() == "largest JSD, search (nats)"
     for _ in range(2):  # what is undefined stays last
         opened.get_by_role("button", name="entropy").click()
         assert texts(opened, ROW_HEADS)[-1] == "5"
@@ -320,9 +320,9 @@ def test_the_best_adversary_and_permutations_can_be_started_from(shown):
     opened.get_by_role(
         "button", name="adversarial attention, the exact maximum", exact=True
     ).click()
-    assert texts(opened, ".slider output") == ["0.000", "0.000", "0.000", "1.000"]
+    assert texts(opened, ".slider .weight") == ["0.000", "0.000", "0.000", "1.000"]
     opened.get_by_role("button", name="permuted", exact=True).click()
-    assert sorted(texts(opened, ".slider output")) == ["0.167", "0.222", "0.278", "0.333"]
+    assert sorted(texts(opened, ".slider .weight")) == ["0.167", "0.222", "0.278", "0.333"]
 
 
 def test_a_model_that_is_not_linear_cannot_be_tried(shown):
@@ -347,3 +347,33 @@ def test_a_private_corpus_has_no_texts(read, store, open_page, tmp_path):
 def test_no_page_is_wider_than_the_screen(shown, width, dark):
     opened = shown(width, dark, instance=7)
     assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_all_of_it_goes_with_the_keyboard_alone(shown):
+    opened = shown()
+    link = opened.get_by_role("link", name="5", exact=True)
+    link.focus()
+    opened.keyboard.press("Enter")
+    opened.wait_for_function("document.activeElement.id === 'instance'")
+    assert link.get_attribute("aria-current") == "true"
+    slider = opened.get_by_role("slider").first
+    slider.focus()
+    before = float(slider.get_attribute("aria-valuetext"))
+    opened.keyboard.press("ArrowRight")
+    after = float(slider.get_attribute("aria-valuetext"))
+    assert before < after < before + 0.2
+    assert float(said(opened, "jsd")) > 0
+    opened.get_by_role("button", name="Back to the table").focus()
+    opened.keyboard.press("Enter")
+    opened.wait_for_function("document.getElementById('instance').hidden")
+    assert link.evaluate("one => one === document.activeElement")
+    assert opened.locator("#table [aria-current]").count() == 0
+
+
+def test_the_band_says_what_its_marks_are(shown):
+    opened = shown(instance=3)
+    assert texts(opened, "#instance .key") == [
+        "within epsilon of the model's",
+        "with the model's attention",
+        "with your weights",
+    ]

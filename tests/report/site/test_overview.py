@@ -98,3 +98,45 @@ def test_no_page_is_wider_than_the_screen(shown, width, dark):
     opened.locator(".grid:visible a").first.click()
     opened.locator("#cell h2").wait_for()
     assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_answers_in_short_come_first_and_lead_to_their_cells(shown):
+    opened = shown()
+    assert opened.locator("main h2").nth(1).text_content() == "In short"
+    assert texts(opened, "#findings td")[:3] == [
+        "0.500 (sst, lstm + additive)",
+        "0.500 (sst, lstm + additive)",
+        "1",
+    ]
+    opened.locator("#findings a").first.click()
+    opened.locator("#cell h2", has_text="sst, lstm + additive").wait_for()
+
+
+def test_a_reader_with_a_keyboard_goes_on_where_the_cell_was_opened(shown):
+    opened = shown()
+    link = opened.locator("#findings a").first
+    link.focus()
+    opened.keyboard.press("Enter")
+    opened.wait_for_function("document.activeElement.id === 'cell'")
+    close = opened.get_by_role("button", name="Close")
+    close.focus()
+    opened.keyboard.press("Enter")
+    assert link.evaluate("one => one === document.activeElement")
+
+
+def test_heads_of_tables_say_what_they_are_of(shown):
+    opened = shown()
+    scopes = opened.evaluate("[...document.querySelectorAll('th')].map((one) => one.scope)")
+    assert set(scopes) == {"col", "colgroup", "row"}
+    spans = opened.evaluate(
+        "[...document.querySelectorAll('[scope=colgroup]')].map((t) => t.colSpan)"
+    )
+    assert min(spans) > 1
+
+
+def test_numbers_are_grouped_by_what_measured_them(shown):
+    opened = shown()
+    opened.locator("#findings a").first.click()
+    opened.locator("#cell details").nth(1).wait_for()
+    assert texts(opened, "#cell summary") == ["test scores", "correlation"]
+    assert "Kendall's tau between attention and gradient" in texts(opened, "#cell td.text")

@@ -106,7 +106,7 @@ def test_a_cells_panel_leads_to_its_own_plots(shown, audited, open_page, tmp_pat
 def test_an_analysis_that_no_cell_has_is_said(shown):
     opened = shown(fragment="#imdb/second%20paper")
     assert opened.locator(".panel").count() == 0
-    assert "No plot of lstm + additive (not measured)." in texts(opened, "#plots .note")
+    assert "No plot of lstm + additive: not measured." in texts(opened, "#plots .note")
 
 
 def test_a_class_name_is_text_in_the_plot(shown):
@@ -169,3 +169,24 @@ def test_a_damaged_analysis_is_said_and_the_others_are_drawn(shown, audited, sto
     choose(opened, "Analysis", "adversarial")
     assert opened.locator(".panel svg").count() == 3
     assert cell.dataset == "adr"
+
+
+def test_a_plot_is_one_picture_with_a_name_and_its_numbers_are_a_table(shown):
+    opened = shown(fragment="#imdb/adversarial")
+    name = "The frontier: the more the output may change, the farther attention can go: imdb, lstm"
+    panel = opened.locator(".panel").last
+    assert panel.get_by_role("img", name=name).count() == 1
+    panel.locator("summary").focus()
+    opened.keyboard.press("Enter")
+    panel.get_by_role("table").wait_for()
+    assert [one.text_content() for one in panel.locator("thead th").all()][:2] == ["epsilon", "jsd"]
+    assert [one.text_content() for one in panel.locator("tbody tr").first.locator("th, td").all()][
+        :2
+    ] == ["0.01", "0.5"]
+
+
+def test_what_was_drawn_is_announced_in_one_line(shown):
+    opened = shown(fragment="#imdb/permutation")
+    assert opened.get_by_role("status").text_content() == "imdb, permutation: 1 plot."
+    choose(opened, "Analysis", "adversarial")
+    assert opened.get_by_role("status").text_content() == "imdb, adversarial: 3 plots."

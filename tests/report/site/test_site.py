@@ -61,7 +61,7 @@ def test_pages_may_run_and_read_only_what_is_in_their_folder(written, stored):
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     wanted = [a.get("src") or a["href"] for name, a in found if name in ("script", "link")]
-    assert wanted == ["report.css", "load.js", "overview.js"]
+    assert wanted == ["report.css", "load.js", "tables.js", "overview.js"]
     assert all((folder / name).is_file() for name in wanted)
 
 
@@ -69,9 +69,13 @@ def test_a_cells_file_has_its_numbers_beside_the_published_ones(written, stored,
     cell = stored()
     cell.analysis("correlation", {}, 1).write({"summary": rows("tau_gradient", 0.5)})
     data = data_of(written(), cell)
-    [line] = [line for line in data["numbers"] if line[0] == "tau_gradient"]
-    assert line[1:7] == ["", "0.500", "[0.375, 0.625]", "0.250", "0.500", "40 (+2 undefined)"]
-    assert line[7:] == ["0.351", "+0.149", "higher-3"]
+    scores, correlation = data["numbers"]
+    assert (scores["name"], correlation["name"]) == ("test scores", "correlation")
+    assert [line[0] for line in scores["rows"]] == ["accuracy", "f1", "macro_f1"]
+    [line] = correlation["rows"]
+    assert line[:2] == ["tau_gradient", "Kendall's tau between attention and gradient"]
+    assert line[2:8] == ["", "0.500", "[0.375, 0.625]", "0.250", "0.500", "40 (+2 undefined)"]
+    assert line[8:] == ["0.351", "+0.149", "higher-3"]
     assert ["corpus", "files of sst"] in data["about"]
 
 

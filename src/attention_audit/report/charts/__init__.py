@@ -12,13 +12,15 @@ from attention_audit.report.charts import (
 )
 from attention_audit.report.charts.definition import Chart
 
-# By the analysis that a reader chooses.
-ANALYSES: dict[str, tuple[Chart, ...]] = {
-    "correlation": correlation.CHARTS,
-    "permutation": permutation.CHARTS,
-    "adversarial": adversarial.CHARTS,
-    "second paper": second_paper.CHARTS,
-    "training": training.CHARTS,
+_MODULES = {
+    "correlation": correlation,
+    "permutation": permutation,
+    "adversarial": adversarial,
+    "second paper": second_paper,
+    "training": training,
 }
+# By the analysis that a reader chooses: its plots, and what they ask.
+ANALYSES: dict[str, tuple[Chart, ...]] = {name: each.CHARTS for name, each in _MODULES.items()}
+QUESTIONS: dict[str, str] = {name: each.QUESTION for name, each in _MODULES.items()}
 
-__all__ = ["ANALYSES", "Chart"]
+__all__ = ["ANALYSES", "QUESTIONS", "Chart"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from attention_audit.report.charts.binning import by_class, columns, histogram, violins
+from attention_audit.report.charts.binning import by_class, columns, counted, histogram, violins
 from attention_audit.report.charts.definition import HEIGHT, PALETTE, WIDTH, Chart, DrawnRows, Ends
 from attention_audit.report.charts.marks import bars, ln2_line, violin
 from attention_audit.report.results import Result
@@ -57,7 +58,7 @@ def _frontier(one: Result, _: Result | None) -> DrawnRows:
         and row["value"] is not None
     }
     return [
-        {"epsilon": epsilon, "jsd": row["value"], "lo": row["lo"], "hi": row["hi"]}
+        {"epsilon": epsilon, "jsd": row["value"]} | {key: row[key] for key in ("lo", "hi", "n")}
         for epsilon, row in sorted(epsilons.items())
     ]
 
@@ -78,12 +79,18 @@ def _frontier_line(data: Any, _: Ends) -> Any:
     return drawn.properties(width=WIDTH, height=HEIGHT)
 
 
-def _epsilon(one: Result) -> str:
-    said = "" if one.epsilon is None else f"epsilon {one.epsilon:g}"
+def _within(parts: bool, one: Result, rows: DrawnRows) -> str:
+    said = counted(rows, parts=parts)
+    said += "" if one.epsilon is None else f"; epsilon {one.epsilon:g} (TVD)"
     exact = "eps_max_jsd_exact" in columns(one, "adversarial")
-    return said if exact or not said else f"{said}; best found, there may be larger"
+    return said if exact else f"{said}; best found, there may be larger"
 
 
+def _instances(_: Result, rows: DrawnRows) -> str:
+    return f"n = {rows[0]['n']:,}"
+
+
+QUESTION = "how far can attention go with the same output?"
 CHARTS = (
     Chart(
         name="eps_max_jsd",
@@ -94,16 +101,17 @@ CHARTS = (
         rows=_largest,
         draw=_largest_bars,
         shared=("share",),
-        note=_epsilon,
+        note=partial(_within, False),
     ),
     Chart(
         name="eps_max_jsd_by_max_attention",
-        title="The same, by the largest attention",
-        about="The exact maximum where there is one, else the best found. A far alternative is "
-        "most surprising where attention is peaked (above).",
+        title="How far attention can go, by the largest attention",
+        about="The exact maximum where there is one, else the best found, in violins as wide for "
+        "few instances as for many. A far alternative is most surprising where attention is peaked "
+        "(above).",
         rows=_by_max_attention,
         draw=_violin,
-        note=_epsilon,
+        note=partial(_within, True),
     ),
     Chart(
         name="frontier",
@@ -112,5 +120,6 @@ CHARTS = (
         "fixed.",
         rows=_frontier,
         draw=_frontier_line,
+        note=_instances,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -72,7 +73,8 @@ def violins(
     """A violin of the values, of 0 to `high`, for each quarter of the places (0 to 1) and group.
 
     Its outline are bins `from`, `to` whose ends `left` and `right` lie around the middle of the
-    group's lane; the widest bin of each violin fills the lane.
+    group's lane; the widest bin of each violin fills the lane, and `n` instances are said at its
+    `middle`: a violin of few looks as one of many.
     """
     width = 0.25 / len(groups)
     quarter = np.minimum(np.floor(places * 4), 3)
@@ -84,7 +86,25 @@ def violins(
         for row in rows:
             half = 0.45 * width * row["count"] / widest
             drawn.append({**row, "left": middle - half, "right": middle + half})
+        if n := sum(row["count"] for row in rows):
+            drawn.append({"group": group, "middle": middle, "n": n, "said": f"n {n:,}"})
     return drawn
+
+
+def counted(rows: DrawnRows, *, parts: bool) -> str:
+    """How many instances bins hold, in all and of each group.
+
+    Args:
+        rows: bins with `group` and `count`.
+        parts: whether an instance is in one group only, as in that of its predicted class.
+    """
+    groups: Counter[str] = Counter()
+    for row in rows:
+        groups[row["group"]] += row.get("count", 0)
+    each = ", ".join(f"{count:,} {group}" for group, count in groups.items())
+    if len(groups) == 1 or (not parts and len(set(groups.values())) == 1):
+        return f"n = {max(groups.values()):,}"
+    return f"n = {groups.total():,}: {each}" if parts else f"n = {each}"
 
 
 def means(one: Result, quantity: str) -> DrawnRows:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_audit.report.charts.binning import by_class, columns, histogram, means
+from attention_audit.report.charts.binning import by_class, columns, counted, histogram, means
 from attention_audit.report.charts.definition import HEIGHT, PALETTE, WIDTH, Chart, DrawnRows, Ends
 from attention_audit.report.charts.marks import bars
 from attention_audit.report.results import Result
@@ -19,7 +19,7 @@ TAUS = {
     "tau_gradient_loo": ("gradient and leave-one-out", "tau(gradient, leave-one-out)"),
     "tau_random": ("attention and random importance: the control", "tau(attention, random)"),
 }
-GAPS = {"gap_loo": "attention, leave-one-out", "gap_gradient": "attention, gradient"}
+GAPS = {"gap_loo": "leave-one-out", "gap_gradient": "gradient"}
 # Beyond the ends: hardly any, and they are drawn in the outermost bins.
 GAP_ENDS = (-1.0, 1.5)
 DIFFERENCES = {"tau_loo": "leave-one-out", "tau_gradient": "gradient"}
@@ -40,6 +40,17 @@ def _tau_bars(title: str, data: Any, ends: Ends) -> Any:
     return bars(data, ends, title, (-1.0, 1.0), "predicted")
 
 
+def _defined(quantity: str, one: Result, rows: DrawnRows) -> str:
+    row = one.row(quantity, statistic="mean")
+    undefined = 0 if row is None else row.get("n_undefined", 0)
+    beside = f"; {undefined:,} more where tau is undefined" if undefined else ""
+    return counted(rows, parts=True) + beside
+
+
+def _both(_: Result, rows: DrawnRows) -> str:
+    return counted(rows, parts=False)
+
+
 def _gaps(one: Result, _: Result | None) -> DrawnRows:
     found = columns(one, "correlation")
     drawn: DrawnRows = []
@@ -52,7 +63,13 @@ def _gaps(one: Result, _: Result | None) -> DrawnRows:
 
 
 def _gap_bars(data: Any, ends: Ends) -> Any:
-    return bars(data, ends, "tau(gradient, leave-one-out) - tau", GAP_ENDS, "minus tau of")
+    return bars(
+        data,
+        ends,
+        "difference of tau, instance by instance",
+        GAP_ENDS,
+        "minus tau of attention and",
+    )
 
 
 def _average_minus_lstm(one: Result, lstm: Result | None) -> DrawnRows:
@@ -71,7 +88,7 @@ def _average_minus_lstm(one: Result, lstm: Result | None) -> DrawnRows:
 
 
 def _difference_bars(data: Any, ends: Ends) -> Any:
-    return bars(data, ends, "tau of average - tau of lstm", GAP_ENDS, "attention and")
+    return bars(data, ends, "tau of average - tau of lstm", GAP_ENDS, "tau of attention and")
 
 
 def _significance(one: Result, _: Result | None) -> DrawnRows:
@@ -125,15 +142,18 @@ def _significance_bars(data: Any, ends: Ends) -> Any:
     )
 
 
+QUESTION = "does attention rank words as other importances do?"
 CHARTS = (
     *(
         Chart(
             name=quantity,
             title=f"Kendall's tau between {between}",
-            about="How instances spread, by predicted class; dashed: the class's mean.",
+            about="tau is 1 where both rank a text's words alike, 0 where neither tells of the "
+            "other. Each predicted class apart, in shares of its instances; dashed: its mean.",
             rows=partial(_taus, quantity),
             draw=partial(_tau_bars, axis),
             shared=("share",),
+            note=partial(_defined, quantity),
         )
         for quantity, (between, axis) in TAUS.items()
     ),
@@ -141,10 +161,11 @@ CHARTS = (
         name="gaps",
         title="How much better gradient and leave-one-out agree with each other",
         about="tau(gradient, leave-one-out) minus tau of attention with either, instance by "
-        "instance; right of 0 attention agrees less than they do.",
+        "instance; right of 0 attention agrees less than they do. Dashed: means.",
         rows=_gaps,
         draw=_gap_bars,
         shared=("share",),
+        note=_both,
     ),
     Chart(
         name="average_minus_lstm",
@@ -155,6 +176,7 @@ CHARTS = (
         rows=_average_minus_lstm,
         draw=_difference_bars,
         shared=("share",),
+        note=_both,
         encoder=WITHOUT_CONTEXT,
     ),
     Chart(
@@ -164,5 +186,6 @@ CHARTS = (
         rows=_significance,
         draw=_significance_bars,
         shared=("from", "to"),
+        note=partial(_defined, "tau_gradient"),
     ),
 )

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 270, 180
 PALETTE = ("#0072b2", "#d55e00", "#009e73")
 
 
-def nothing(_: Result) -> str:
+def nothing(_: Result, __: DrawnRows) -> str:
     """No note."""
     return ""
 
@@ -41,7 +41,7 @@ class Chart:
         draw: a chart, from its data (Altair's) and the ends of the axis that is shared.
         shared: the columns whose least and largest values, over all cells beside each other, are
             these ends.
-        note: what is to be said of one cell's plot.
+        note: what is to be said of one cell's plot, from its rows: of how many instances it is.
         encoder: the only one that it is of, if there is one.
     """
 
@@ -51,7 +51,7 @@ class Chart:
     rows: Callable[[Result, Result | None], DrawnRows]
     draw: Callable[[Any, Ends], Any]
     shared: tuple[str, ...] = ()
-    note: Callable[[Result], str] = nothing
+    note: Callable[[Result, DrawnRows], str] = nothing
     encoder: str = ""
 
 

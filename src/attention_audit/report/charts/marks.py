@@ -31,10 +31,16 @@ def bars(
         .encode(
             x=x,
             x2="to:Q",
-            y=y.scale(domainMin=0, domainMax=ends.top, nice=False),
+            y=y.scale(domainMin=0, domainMax=ends.top, nice=True),
             color=colour,
             tooltip=[*_bin_tooltip(group), alt.Tooltip("share:Q", format=".1%")],
         )
+    )
+    # Where histograms lie over one another their colours mix: each is known by its edge.
+    edges = (
+        base.transform_filter("datum.share > 0")
+        .mark_rule(strokeWidth=1.5)
+        .encode(x=x, x2="to:Q", y="share:Q", color=colour)
     )
     middle = (
         base.transform_filter("isValid(datum.mean)")
@@ -45,16 +51,17 @@ def bars(
             tooltip=[alt.Tooltip("group:N", title=group), alt.Tooltip("mean:Q", format=".3f")],
         )
     )
-    return alt.layer(binned, middle).properties(width=WIDTH, height=HEIGHT)
+    return alt.layer(binned, edges, middle).properties(width=WIDTH, height=HEIGHT)
 
 
-def violin(data: Any, title: str, domain: tuple[float, float], group: str) -> alt.Chart:
-    """Violins of values, one above the other by the instance's largest attention."""
+def violin(data: Any, title: str, domain: tuple[float, float], group: str) -> alt.LayerChart:
+    """Violins of values, one above the other by the instance's largest attention; n beside each."""
     import altair as alt
 
     y = alt.Y("left:Q", title="largest attention").scale(domain=[0, 1])
-    return (
-        alt.Chart(data)
+    base = alt.Chart(data)
+    drawn = (
+        base.transform_filter("isValid(datum.left)")
         .mark_rect()
         .encode(
             x=alt.X("from:Q", title=title).scale(domain=list(domain), nice=False),
@@ -64,8 +71,13 @@ def violin(data: Any, title: str, domain: tuple[float, float], group: str) -> al
             color=coloured(group),
             tooltip=_bin_tooltip(group),
         )
-        .properties(width=WIDTH, height=HEIGHT)
     )
+    beside = (
+        base.transform_filter("isValid(datum.n)")
+        .mark_text(align="left", dx=4, fontSize=9)
+        .encode(x=alt.value(WIDTH), y=alt.Y("middle:Q"), text="said:N")
+    )
+    return alt.layer(drawn, beside).properties(width=WIDTH, height=HEIGHT)
 
 
 def quarters(y: Any) -> Any:
@@ -120,7 +132,9 @@ def coloured(title: str, names: Sequence[str] = ()) -> Any:
 
     scale = {"domain": list(names)} if names else {}
     colour = alt.Color("group:N", title=title or None, sort=None)
-    return colour.scale(range=list(PALETTE), **scale).legend(orient="top", labelLimit=110)
+    # A mark that is nearly transparent would give the legend a symbol that nobody sees.
+    legend = {"orient": "top", "labelLimit": 110, "symbolOpacity": 1}
+    return colour.scale(range=list(PALETTE), **scale).legend(**legend)
 
 
 def _bin_tooltip(group: str) -> list[Any]:

@@ -19,7 +19,7 @@ KINDS = {
     "seed": ("further seed", "#66788a", "diamond"),
     "uniform": ("uniform attention, trained", "#00798c", "square"),
     "permutation": ("base model: permuted", "#8f5cb8", "triangle-up"),
-    "search": ("base model: adversarial search", "#edae49", "triangle-down"),
+    "search": ("base model: adversarial search", "#b57600", "triangle-down"),
     "frontier": ("base model: frontier of its hidden states", "#808080", "stroke"),
 }
 
@@ -33,7 +33,7 @@ def points(one: Result, _: Result | None) -> DrawnRows:
     return [*map(_named, summary["points"]), *edge]
 
 
-def caption(one: Result) -> str:
+def caption(one: Result, _: DrawnRows) -> str:
     """What the analysis says of its own plane."""
     if "model_adversary" not in one.analyses:
         return ""

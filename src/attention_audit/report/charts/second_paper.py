@@ -9,7 +9,7 @@ from attention_audit.published import SECOND_PAPER_MODEL, wiegreffe_pinter
 from attention_audit.report.charts.definition import HEIGHT, PALETTE, WIDTH, Chart, DrawnRows, Ends
 from attention_audit.report.charts.marks import WHOSE, ln2_line, quarters, scores
 from attention_audit.report.charts.plane import caption, plane, points
-from attention_audit.report.results import Result
+from attention_audit.report.results import SCORES, Result
 
 METRICS = ("f1", "macro_f1", "accuracy")
 # By quantity without the metric: how the model is spelt, and the published table's setting.
@@ -40,12 +40,12 @@ def _scores(
         theirs = {f.setting: f.value for f in wiegreffe_pinter(one.cell.dataset, table)}
     drawn: DrawnRows = []
     for name, (spelt, setting) in models.items():
-        rows = (one.row(f"{name}_{metric}") for metric in METRICS)
-        row = next((row for row in rows if row is not None), None)
+        rows = {metric: one.row(f"{name}_{metric}") for metric in METRICS}
+        metric, row = next(((m, row) for m, row in rows.items() if row is not None), ("", None))
         if row is None or row["value"] is None:
             continue
-        numbers = {key: row.get(key) for key in ("value", "lo", "hi")}
-        drawn.append({"model": spelt, "whose": WHOSE[0], **numbers})
+        numbers = {key: row.get(key) for key in ("value", "lo", "hi", "n")}
+        drawn.append({"model": spelt, "whose": WHOSE[0], "metric": metric, **numbers})
         if setting in theirs:
             value = theirs[setting]
             drawn.append({"model": spelt, "whose": WHOSE[1], "value": value})
@@ -53,7 +53,12 @@ def _scores(
 
 
 def _score_points(data: Any, ends: Ends) -> Any:
-    return scores(data, ends, "test score (F1; macro-F1, accuracy)")
+    return scores(data, ends, "test score")
+
+
+def _scored(_: Result, rows: DrawnRows) -> str:
+    ours = next(row for row in rows if row["whose"] == WHOSE[0])
+    return f"Score: {SCORES[ours['metric']]}; n = {ours['n']:,}"
 
 
 def _seeds(one: Result, _: Result | None) -> DrawnRows:
@@ -61,6 +66,10 @@ def _seeds(one: Result, _: Result | None) -> DrawnRows:
         return []
     bins = one.analyses["seeds"].read_summary()["by_max_attention"]
     return [{**row, "middle": (row["from"] + row["to"]) / 2} for row in bins if row["n"]]
+
+
+def _instances(_: Result, rows: DrawnRows) -> str:
+    return f"n = {sum(row['n'] for row in rows):,}"
 
 
 def _seed_bars(data: Any, _: Ends) -> Any:
@@ -79,6 +88,7 @@ def _seed_bars(data: Any, _: Ends) -> Any:
     return drawn.properties(width=WIDTH, height=HEIGHT)
 
 
+QUESTION = "Wiegreffe & Pinter's four tests"
 CHARTS = (
     Chart(
         name="uniform",
@@ -88,6 +98,7 @@ CHARTS = (
         rows=partial(_scores, "uniform", NEEDED, "2_uniform"),
         draw=_score_points,
         shared=("value", "lo", "hi"),
+        note=_scored,
     ),
     Chart(
         name="seeds",
@@ -96,6 +107,7 @@ CHARTS = (
         "largest attention: what changes from seed to seed anyway.",
         rows=_seeds,
         draw=_seed_bars,
+        note=_instances,
     ),
     Chart(
         name="guided_mlp",
@@ -105,6 +117,7 @@ CHARTS = (
         rows=partial(_scores, "guided_mlp", GUIDED, "3_guided_mlp"),
         draw=_score_points,
         shared=("value", "lo", "hi"),
+        note=_scored,
     ),
     Chart(
         name="plane",

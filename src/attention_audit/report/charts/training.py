@@ -24,7 +24,7 @@ def _epochs(one: Result, _: Result | None) -> DrawnRows:
     found = [(EPOCH.fullmatch(row["quantity"]), row) for row in means]
     drawn = [
         {"epoch": int(match[2]), "group": OVER_EPOCHS[match[1]]}
-        | {name: row.get(name) for name in ("value", "lo", "hi")}
+        | {name: row.get(name) for name in ("value", "lo", "hi", "n")}
         for match, row in found
         if match is not None
     ]
@@ -64,25 +64,32 @@ def _word_points(data: Any, ends: Ends) -> Any:
     import altair as alt
 
     scale = alt.Scale(type="sqrt", domainMin=0, domainMax=ends.top, nice=False)
-    x = alt.X("mean:Q", title="n-fold weight, mean", scale=scale)
+    x = alt.X("mean:Q", title="weight x words of the text: mean", scale=scale)
     y = alt.Y("std:Q", title="standard deviation", scale=scale)
     size = alt.Size("occurrences:Q").scale(range=[8, 200]).legend(None)
     tooltip = ["occurrences:Q", *(alt.Tooltip(f"{n}:Q", format=".3f") for n in ("mean", "std"))]
-    points = alt.Chart(data).mark_circle(opacity=0.5, color=PALETTE[0])
+    points = alt.Chart(data).mark_circle(opacity=0.7, color=PALETTE[0])
     drawn = points.encode(x=x, y=y, size=size, tooltip=tooltip)
     return drawn.properties(width=WIDTH, height=HEIGHT)
 
 
-def _shared(one: Result) -> str:
+def _sampled(_: Result, rows: DrawnRows) -> str:
+    least, most = (choice(row["n"] for row in rows) for choice in (min, max))
+    return f"n = {most:,}" if least == most else f"n = {least:,} to {most:,}, where tau is defined"
+
+
+def _shared(one: Result, rows: DrawnRows) -> str:
+    words = f"n = {len(rows):,} words"
     row = one.row("context_share")
     if row is None or row["value"] is None:
-        return ""
+        return words
     return (
-        f"{100 * row['value']:.0f} % of attention's variance lies within words "
+        f"{words}; {100 * row['value']:.0f} % of attention's variance lies within words "
         f"[{100 * row['lo']:.0f}, {100 * row['hi']:.0f}]"
     )
 
 
+QUESTION = "when does attention settle, and does it depend on the context?"
 CHARTS = (
     Chart(
         name="trajectory",
@@ -92,13 +99,14 @@ CHARTS = (
         rows=_epochs,
         draw=_lines,
         shared=("value", "lo", "hi"),
+        note=_sampled,
     ),
     Chart(
         name="contexts",
         title="How much does the same word's attention vary over its contexts?",
         about="The most frequent words of the test split, a point each, larger for more frequent"
-        " ones: mean and standard deviation of their weight in a text of n words, taken n-fold"
-        " (1 is a fair share).",
+        " ones: mean and standard deviation of their weight times the number of the text's words"
+        " (1 is a fair share), on root scales.",
         rows=_words,
         draw=_word_points,
         shared=("mean", "std"),

@@ -6,12 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attention_audit.published import Comparison, published
+from attention_audit.quantities import meaning
 from attention_audit.report.results import Result
 from attention_audit.report.site.markup import size_class
 from attention_audit.report.tables import number
 
 # As statistics of one quantity, in the order of a table's columns.
 _MAIN = ("value", "mean", "max")
+_COUNTS = ("support", "context_words")
+# Groups of numbers that come first, the first of them of what no analysis measured.
+_FIRST = ("test scores", "correlation", "permutation", "adversarial")
 
 
 def details(one: Result) -> dict[str, Any]:
@@ -23,7 +27,7 @@ def details(one: Result) -> dict[str, Any]:
         "state": one.state,
         "why": one.why,
         "about": [*_about(one)],
-        "numbers": [*_numbers(one)],
+        "numbers": _grouped(one),
         "verdict": [_verdict(line) for line in one.verdict],
         "unlike": one.unlike,
     }
@@ -44,6 +48,23 @@ def _about(one: Result) -> Iterator[tuple[str, str]]:
         yield "epsilon", f"{one.epsilon:g} (TVD)"
 
 
+def _grouped(one: Result) -> list[dict[str, Any]]:
+    """The rows of `_numbers` by the analysis that measured them."""
+    analyses = {
+        row["quantity"]: name
+        for name, analysis in one.analyses.items()
+        for row in analysis.read_summary()["summary"]
+    }
+    groups: dict[str, list[list[str]]] = {name: [] for name in _FIRST}
+    for row in _numbers(one):
+        groups.setdefault(analyses.get(row[0], _FIRST[0]), []).append(row)
+    return [
+        {"name": name, "first": name in _FIRST, "rows": rows}
+        for name, rows in groups.items()
+        if rows
+    ]
+
+
 def _numbers(one: Result) -> Iterator[list[str]]:
     """Entries of a row of the page's table, then the class that colours the last of them."""
     figures = [] if one.unlike else published(one.cell.dataset, *one.pair)
@@ -56,8 +77,9 @@ def _numbers(one: Result) -> Iterator[list[str]]:
         row = statistics[main]
         yield [
             quantity,
+            meaning(quantity),
             one.name_of(klass),
-            number(row["value"]),
+            number(row["value"], 0 if quantity in _COUNTS else 3),
             _interval(row),
             *(_statistic(statistics, name) for name in ("std", "sig_frac")),
             _count(row),
@@ -76,8 +98,8 @@ def _statistic(statistics: Mapping[str, Mapping[str, Any]], name: str) -> str:
 
 def _count(row: Mapping[str, Any]) -> str:
     undefined = row.get("n_undefined")
-    counted = str(row.get("n", ""))
-    return f"{counted} (+{undefined} undefined)" if undefined else counted
+    counted = f"{row['n']:,}" if "n" in row else ""
+    return f"{counted} (+{undefined:,} undefined)" if undefined else counted
 
 
 def _beside(known: Comparison | None) -> tuple[str, str, str]:
@@ -85,7 +107,8 @@ def _beside(known: Comparison | None) -> tuple[str, str, str]:
         return "", "", ""
     difference = known.difference
     said = "not alike" if difference is None else f"{difference:+.3f}"
-    return number(known.figure.value), said, size_class(difference)
+    decimals = 0 if known.figure.quantity in _COUNTS else 3
+    return number(known.figure.value, decimals), said, size_class(difference)
 
 
 def _verdict(line: Mapping[str, Any]) -> dict[str, str]:

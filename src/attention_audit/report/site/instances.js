@@ -11,10 +11,11 @@ const panel = document.getElementById("instance");
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 const SPELT = {
   id: "instance", label: "label", prediction: "predicted", length: "words",
-  max_attention: "largest attention", entropy: "entropy", tau_gradient: "tau gradient",
-  tau_loo: "tau leave-one-out", tau_gradient_loo: "tau of these two",
-  delta_y_med: "change, permuted", eps_max_jsd: "JSD, search", eps_max_jsd_exact: "JSD, exact",
-  eps_max_jsd_found: "JSD, best found",
+  max_attention: "largest attention", entropy: "entropy (nats)",
+  tau_gradient: "tau(attention, gradient)", tau_loo: "tau(attention, leave-one-out)",
+  tau_gradient_loo: "tau(gradient, leave-one-out)",
+  delta_y_med: "output change, permuted (TVD)", eps_max_jsd: "largest JSD, search (nats)",
+  eps_max_jsd_exact: "largest JSD, exact (nats)", eps_max_jsd_found: "largest JSD, found (nats)",
 };
 const WHOLE = new Set(["id", "length"]);
 const CLASSES = new Set(["label", "prediction"]);
@@ -82,13 +83,25 @@ function fillTable() {
   const [id, ...others] = names.map(headOf);
   const texts = ["text", ...(data.queries ? [data.asks] : [])].map((name) =>
     element("th", { scope: "col" }, name));
-  const head = element("tr", {}, id, ...texts, ...others);
-  const table = element("table", { class: "compared instances" },
-    element("thead", {}, head), element("tbody", {}, ...rows.map((row) => rowOf(names, row))));
-  place.replaceChildren(element("div", { class: "scroll tall", tabindex: "0", role: "region",
-    "aria-label": "Instances" }, table));
+  place.replaceChildren(tableOf("Instances", [id, ...texts, ...others],
+    rows.map((row) => rowOf(names, row)), "instances"));
   said.textContent = `${rows.length} of ${data.words.length} instances, which lie evenly in the `
-    + `${data.total} of the test split.`;
+    + `${data.total.toLocaleString("en")} of the test split. The largest JSD is that of an attention `
+    + "that keeps the output within epsilon"
+    + `${data.epsilon === null ? "" : `, ${data.epsilon} (TVD)`}.`;
+  markOpened();
+}
+
+// The link of the instance that is open, if the table shows it.
+function markOpened() {
+  const [, id] = fragment();
+  let link = null;
+  for (const one of place.querySelectorAll("tbody a")) {
+    one.removeAttribute("aria-current");
+    if (one.textContent === id) link = one;
+  }
+  link?.setAttribute("aria-current", "true");
+  return link;
 }
 
 // -- one instance
@@ -161,17 +174,12 @@ function predictionLine(row) {
 }
 
 function numbersTable(row, layers) {
-  const head = element("tr", {}, element("th", { scope: "col" }, "word"),
-    ...layers.map(({ name }) => element("th", { scope: "col" }, name)));
-  const rows = data.words[row].map((text, n) => element("tr", {},
-    element("th", { scope: "row" }, element("bdi", {}, text)),
-    ...layers.map(({ values }) => element("td", {}, values[n] === null ? "undefined"
-      : values[n].toFixed(4)))));
-  const table = element("table", { class: "compared" },
-    element("thead", {}, head), element("tbody", {}, ...rows));
-  return element("details", {}, element("summary", {}, "The same numbers as a table"),
-    element("div", { class: "scroll tall", tabindex: "0", role: "region",
-      "aria-label": "Numbers of the words" }, table));
+  const number = (value) => (value === null ? "undefined" : value.toFixed(4));
+  return numbersOf("Numbers of the words", () => [
+    ["word", ...layers.map(({ name }) => name)],
+    data.words[row].map((text, n) =>
+      [element("bdi", {}, text), ...layers.map(({ values }) => number(values[n]))]),
+  ]);
 }
 
 function exportsOf(row, layers) {
@@ -209,7 +217,9 @@ function showInstance(row) {
   ]);
   const asked = data.queries ? [element("p", { class: "asked" }, `The ${data.asks}: `,
     element("bdi", {}, data.queries[row].join(" ")))] : [];
-  panel.replaceChildren(element("h2", {}, `Instance ${data.numbers.id[row]}`), ...asked,
+  const close = element("button", { type: "button" }, "Back to the table");
+  close.addEventListener("click", () => { location.hash = chosen.value; });
+  panel.replaceChildren(element("h2", {}, `Instance ${data.numbers.id[row]}`), close, ...asked,
     element("p", {}, predictionLine(row)), ...shown, exportsOf(row, layers),
     numbersTable(row, layers), ...trialOf(row));
   panel.hidden = false;
@@ -249,8 +259,12 @@ async function follow() {
   if (opened !== cell.key) await openCell(cell.key);
   opened = cell.key;
   const row = data && id !== undefined ? data.numbers.id.indexOf(Number(id)) : -1;
-  if (row >= 0) showInstance(row);
-  else panel.hidden = true;
+  const left = place.querySelector("[aria-current]");
+  markOpened();
+  if (row >= 0) return showInstance(row);
+  // Where a reader who leaves the instance goes on.
+  if (!panel.hidden) left?.focus();
+  panel.hidden = true;
 }
 
 async function start() {

@@ -49,8 +49,8 @@ _BODY = """<p>Choose a text to see where the attention lay, and what else keeps 
 
 def instances_page() -> str:
     """The HTML of `instances.html`."""
-    scripts = ("load.js", "colours.js", "saving.js", "trial.js", "drawing.js", "instances.js")
-    return page("instances.html", scripts, _BODY)
+    own = ("saving.js", "trial.js", "drawing.js", "instances.js")
+    return page("instances.html", ("load.js", "tables.js", "colours.js", *own), _BODY)
 
 
 def samples(found: Sequence[Result], most: int) -> Iterator[tuple[str, dict[str, Any]]]:

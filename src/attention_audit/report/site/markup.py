@@ -15,7 +15,7 @@ def table(shown: Table) -> str:
     heads = "".join(_row(row, shown.heads) for row in shown.rows)
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in shown.notes)
     return f"""<div class="scroll" tabindex="0" role="region" aria-label="{escape(shown.title)}">
-<table class="compared"><caption>{escape(shown.title)}</caption>
+<table class="compared"><caption><span>{escape(shown.title)}</span></caption>
 <thead>{_head(shown)}</thead>
 <tbody>
 {heads}</tbody></table></div>
@@ -24,7 +24,7 @@ def table(shown: Table) -> str:
 
 def _head(shown: Table) -> str:
     above = "".join(
-        f'<th scope="col"{_spanning(titles)}>{escape(title)}</th>' for title, titles in shown.groups
+        f"<th{_spanning(titles)}>{escape(title)}</th>" for title, titles in shown.groups
     )
     if all(titles == ("",) for _, titles in shown.groups):
         return f"<tr>{above}</tr>"
@@ -38,7 +38,11 @@ def _head(shown: Table) -> str:
 
 
 def _spanning(titles: tuple[str, ...]) -> str:
-    return ' rowspan="2"' if titles == ("",) else f' colspan="{len(titles)}"'
+    return (
+        ' scope="col" rowspan="2"'
+        if titles == ("",)
+        else f' scope="colgroup" colspan="{len(titles)}"'
+    )
 
 
 def _row(items: tuple[Item, ...], heads: int) -> str:

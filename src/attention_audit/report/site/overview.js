@@ -2,10 +2,13 @@
 // Chooses the quantity of the grid, and opens a cell by the address's fragment.
 
 const COLUMNS = [
-  "quantity", "class", "value", "95 % interval", "std", "p≤.05", "n", "published", "difference",
+  "quantity", "meaning", "class", "value or mean", "95 % interval", "std", "share p≤.05", "n",
+  "published", "difference",
 ];
 const quantity = document.getElementById("quantity");
 const panel = document.getElementById("cell");
+// What opened the cell, where a reader who closes it goes on.
+let opener = null;
 // An address may come from anybody: only what the page itself names is loaded.
 const links = new Set(Array.from(document.querySelectorAll("a"), (a) => a.getAttribute("href")));
 
@@ -15,20 +18,24 @@ function chooseGrid() {
   }
 }
 
-function numbersTable(numbers) {
-  const used = COLUMNS.map((_, column) => numbers.some((row) => row[column]));
-  const kept = (row) => row.slice(0, COLUMNS.length).filter((_, column) => used[column]);
-  const head = element("tr", {}, ...kept(COLUMNS).map((n) => element("th", { scope: "col" }, n)));
-  const rows = numbers.map((row) => {
-    const [first, ...others] = kept(row);
-    const entries = others.map((text) => element("td", {}, text));
-    if (row[COLUMNS.length] && entries.length) entries.at(-1).className = row[COLUMNS.length];
-    return element("tr", {}, element("th", { scope: "row" }, first), ...entries);
+function numbersTable(label, lines) {
+  const used = COLUMNS.map((_, column) => lines.some((row) => row[column]));
+  const kept = (row) => row.slice(0, COLUMNS.length).map((text, column) =>
+    (COLUMNS[column] === "meaning" && row !== COLUMNS ? element("td", { class: "text" }, text) : text))
+    .filter((_, column) => used[column]);
+  const rows = lines.map((row) => {
+    const entries = kept(row);
+    const size = row[COLUMNS.length];
+    return size ? [...entries.slice(0, -1), element("td", { class: size }, entries.at(-1))] : entries;
   });
-  const table = element("table", { class: "compared" },
-    element("thead", {}, head), element("tbody", {}, ...rows));
-  return element("div", { class: "scroll", tabindex: "0", role: "region",
-    "aria-label": "All numbers of the cell" }, table);
+  return tableOf(label, kept(COLUMNS), rows);
+}
+
+function numbers({ name, first, rows }) {
+  const place = element("details", {}, element("summary", {}, name),
+    numbersTable(`Numbers: ${name}`, rows));
+  place.open = first;
+  return place;
 }
 
 function verdictList(verdict) {
@@ -37,7 +44,7 @@ function verdictList(verdict) {
   for (const line of verdict) {
     if (line.condition !== condition) {
       condition = line.condition;
-      parts.push(element("h4", {}, `Would have to hold: ${condition}`), element("ul"));
+      parts.push(element("h4", {}, `Condition: ${condition}`), element("ul"));
     }
     const beside = line.published ? ` Published: ${line.published} (${line.source}).` : "";
     parts.at(-1).append(element("li", {}, line.sentence + beside));
@@ -60,12 +67,12 @@ function cellPanel(data) {
   }
   if (data.unlike) parts.push(element("p", { class: "note" }, data.unlike));
   if (data.verdict.length) {
-    parts.push(element("h3", {}, "Verdict: what was tested, and what was measured"));
+    parts.push(element("h3", {}, "Verdict: what would have to hold, and what was measured"));
     parts.push(...verdictList(data.verdict));
   }
-  if (data.numbers.length) parts.push(element("h3", {}, "Numbers"), numbersTable(data.numbers));
+  if (data.numbers.length) parts.push(element("h3", {}, "Numbers"), ...data.numbers.map(numbers));
   const close = element("button", { type: "button" }, "Close");
-  close.addEventListener("click", () => { location.hash = ""; });
+  close.addEventListener("click", () => { location.hash = ""; opener?.focus(); });
   return [...parts, close];
 }
 
@@ -73,6 +80,7 @@ async function openCell() {
   const key = fragment().join("/");
   panel.hidden = !key;
   if (!key) return;
+  if (document.activeElement.hash === location.hash) opener = document.activeElement;
   panel.replaceChildren(element("p", {}, "Loading …"));
   const said = links.has(`#${key}`) ? cellPanel(await load("cells", key))
     : [element("p", { class: "alarm" }, `No cell ${key} in this report.`)];

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
+from attention_audit.report.findings import agreement, findings
 from attention_audit.report.grid import QUANTITIES, grid
 from attention_audit.report.results import Result
 from attention_audit.report.siblings import by_models, told_apart
@@ -27,25 +28,32 @@ LEGEND = (
 def overview(found: Sequence[Result]) -> str:
     """The HTML of `index.html`."""
     body = "\n".join(
-        (_greeting(found), _grids(found), _failures(found), _papers(found), _every(found), _DETAILS)
+        (
+            *(_greeting(found), _failures(found), _findings(found), _grids(found)),
+            *(_papers(found), _every(found), _DETAILS),
+        )
     )
-    return page("index.html", ("load.js", "overview.js"), body)
+    return page("index.html", ("load.js", "tables.js", "overview.js"), body)
 
 
-_DETAILS = """<section id="cell" hidden tabindex="-1" aria-live="polite"></section>"""
+_DETAILS = """<section id="cell" hidden tabindex="-1"></section>"""
 
 
 def _greeting(found: Sequence[Result]) -> str:
     states = Counter(one.state for one in found)
     counted = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
-    swatches = "".join(f'<li class="{name}">{escape(said)}</li>' for name, said in LEGEND)
     at_work = f'<p class="note">{RUNNING}</p>' if states["running"] else ""
     return f"""<p>Cells of this store: {counted}. A cell is a model, an encoder with an attention,
 fitted to a corpus and put on trial; choose one to see all its numbers and its verdict.</p>
-<p class="note">Published: Jain &amp; Wallace 2019, Tables 1 and 2, and the authors' result files
-beside single cells. Differences are ours - published, coloured by size;
-nothing is averaged over cells.</p>
-<ul class="legend">{swatches}</ul>{at_work}"""
+{at_work}"""
+
+
+def _findings(found: Sequence[Result]) -> str:
+    shown = findings(found)
+    if not shown.rows:
+        return ""
+    return f"""<section id="findings"><h2>In short</h2>
+<p>{escape(agreement(found))}</p>{table(shown)}</section>"""
 
 
 def _grids(found: Sequence[Result]) -> str:
@@ -57,7 +65,11 @@ def _grids(found: Sequence[Result]) -> str:
         f"{table(grid(found, name))}</div>"
         for number, name in enumerate(shown)
     )
+    swatches = "".join(f'<li class="{name}">{escape(said)}</li>' for name, said in LEGEND)
     return f"""<section><h2>Every cell</h2>
+<p class="note">Published: Jain &amp; Wallace 2019, Tables 1 and 2, and the authors' result files
+beside single cells. Differences, small beside a number, are ours - published, coloured by size.</p>
+<ul class="legend" aria-label="Colours">{swatches}</ul>
 <p><label>Quantity <select id="quantity">{options}</select></label></p>
 {tables}</section>"""
 

@@ -5,6 +5,7 @@ const dataset = document.getElementById("dataset");
 const analysis = document.getElementById("analysis");
 const place = document.getElementById("plots");
 const siblings = document.getElementById("siblings");
+const said = document.getElementById("said");
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 // What is drawn is of the latest choice, though an older one may still be loading.
 let latest = 0;
@@ -36,7 +37,7 @@ function colours() {
 function panelOf(cell) {
   const title = cell.key ? element("a", { href: `index.html#${cell.key}` }, named(cell)) : named(cell);
   const score = cell.score ? ` ${cell.score}` : "";
-  const body = element("div", { class: "drawn scroll" });
+  const body = element("div", { class: "drawn" });
   const panel = element("figure", { class: "panel" },
     element("figcaption", {}, title, element("span", { class: "score" }, score)), body);
   return { panel, body };
@@ -47,8 +48,8 @@ async function draw(chart, cell, drawn, ends, body, panel) {
     ...chart.drawn,
     params: [{ name: "low", value: ends.low }, { name: "top", value: ends.top }],
     datasets: { ...chart.drawn.datasets, cell: unpacked(drawn) },
-    description: `${chart.title}: ${cell.dataset}, ${named(cell)}`,
   };
+  const label = `${chart.title}: ${cell.dataset}, ${named(cell)}`;
   const { view } = await vegaEmbed(body, spec, {
     mode: "vega-lite",
     actions: false,
@@ -58,13 +59,16 @@ async function draw(chart, cell, drawn, ends, body, panel) {
     defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   });
+  // One picture, which Vega made a document: its hundreds of marks would be read one by one.
+  for (const [name, value] of [["role", "img"], ["aria-label", label]]) body.setAttribute(name, value);
   if (drawn.note) panel.append(element("p", { class: "note" }, drawn.note));
   const name = `${cell.key}_${chart.name}`;
   panel.append(saveButtons(name, {
     SVG: async () => save(`${name}.svg`, asFile(await view.toSVG(), "image/svg+xml")),
     PNG: async () => save(`${name}.png`, await view.toImageURL("png", 3)),
     CSV: () => save(`${name}.csv`, asFile(commaSeparated([drawn.columns, ...drawn.rows]), "text/csv")),
-  }));
+  }), numbersOf(label, () => [drawn.columns,
+    drawn.rows.map((row) => row.map((value) => String(value ?? "")))]));
 }
 
 // Why a place of the matrix is empty.
@@ -102,8 +106,10 @@ async function section(chart, cells, data) {
     place.append(element("p", { class: "note" }, chart.about), grid);
     await fill(grid, chart, inside, drawnOf, reason);
   }
-  const others = beside.map((cell) => `${named(cell)} (${reason(cell)})`).join(", ");
-  if (others) place.append(element("p", { class: "note" }, `No plot of ${others}.`));
+  for (const why of distinct(beside.map(reason))) {
+    const others = beside.filter((cell) => reason(cell) === why).map(named).join(", ");
+    place.append(element("p", { class: "note" }, `No plot of ${others}: ${why}.`));
+  }
 }
 
 async function fill(grid, chart, cells, drawnOf, reason) {
@@ -173,11 +179,14 @@ async function show(cells, charts) {
   const data = new Map(done.map((cell, n) => [cell.key, loaded[n]]));
   place.replaceChildren();
   place.dataset.state = "drawing";
-  for (const chart of charts[analysis.value]) {
+  for (const chart of charts[analysis.value].charts) {
     await section(chart, matrix, data);
     if (turn !== latest) return;
   }
   place.dataset.state = "drawn";
+  const count = place.querySelectorAll(".drawn svg").length;
+  said.textContent = `${dataset.value}, ${analysis.value}: `
+    + (count === 1 ? "1 plot." : `${count} plots.`);
 }
 
 function choose(cells) {
@@ -193,7 +202,8 @@ async function start() {
   const [cells, charts] = await Promise.all([load("data", "cells"), load("data", "charts")]);
   const some = distinct(cells.filter((cell) => cell.state === "done").map((cell) => cell.dataset));
   dataset.replaceChildren(...some.map((name) => element("option", {}, name)));
-  analysis.replaceChildren(...Object.keys(charts).map((name) => element("option", {}, name)));
+  analysis.replaceChildren(...Object.entries(charts).map(([name, { question }]) =>
+    element("option", { value: name }, `${name}: ${question}`)));
   if (!some.length) {
     place.append(element("p", { class: "note" }, "No cell is done yet: there is nothing to draw."));
     return;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attention_audit.report.charts import ANALYSES, Chart
+from attention_audit.report.charts import ANALYSES, QUESTIONS, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends
 from attention_audit.report.results import UNREADABLE, Result, in_one_line
 from attention_audit.report.siblings import by_models, partner, shown, told_apart
@@ -13,27 +13,31 @@ from attention_audit.report.site.frame import page
 
 # Digits that no plot can show more of.
 _DIGITS = 6
-_BODY = """<p>Each row of plots is an attention, each column an encoder; axes are shared. Beside the
+_BODY = """<p>A plot for each encoder and attention of a corpus, all on the same axes. Beside the
 model stands its test score; its name opens all its numbers.</p>
 <div class="controls">
 <label>Corpus <select id="dataset"></select></label>
 <label>Analysis <select id="analysis"></select></label>
 </div>
 <div class="controls" id="siblings"></div>
-<div id="plots" aria-live="polite"></div>"""
+<p class="note" id="said" role="status"></p>
+<div id="plots"></div>"""
 
 
 def plots() -> str:
     """The HTML of `plots.html`."""
-    return page("plots.html", ("vega.js", "load.js", "saving.js", "plots.js"), _BODY)
+    return page("plots.html", ("vega.js", "load.js", "tables.js", "saving.js", "plots.js"), _BODY)
 
 
 def specifications() -> dict[str, Any]:
-    """For the page: each analysis's charts in Vega-Lite, without data.
+    """For the page: what each analysis asks, and its charts in Vega-Lite, without data.
 
     `cell` names the data that a cell has, `low` and `top` the ends of the axis that is shared.
     """
-    return {name: [_specification(chart) for chart in charts] for name, charts in ANALYSES.items()}
+    return {
+        name: {"question": QUESTIONS[name], "charts": [*map(_specification, charts)]}
+        for name, charts in ANALYSES.items()
+    }
 
 
 def _specification(chart: Chart) -> dict[str, Any]:
@@ -91,7 +95,7 @@ def _drawing(chart: Chart, one: Result, lstm: Result | None) -> dict[str, Any]:
     """One damaged file does not keep all else from being shown."""
     try:
         rows = chart.rows(one, lstm)
-        return {**packed(rows), "note": chart.note(one)} if rows else {}
+        return {**packed(rows), "note": chart.note(one, rows)} if rows else {}
     except UNREADABLE as error:
         return {"fault": f"cannot be read: {in_one_line(error)}"}
 

@@ -21,7 +21,7 @@ from attention_audit.store.atomic import write_text
 MARK = "report.css"
 INSTANCES = 200
 SCRIPTS = (
-    *("load.js", "saving.js", "overview.js", "plots.js"),
+    *("load.js", "tables.js", "saving.js", "overview.js", "plots.js"),
     *("trial.js", "drawing.js", "instances.js"),
 )
 

@@ -81,7 +81,7 @@ class Trial {
     const ends = this.before.length === 2
       ? [this.band, element("p", { class: "note ends" },
         element("span", {}, "0"), element("span", {}, `probability of ${this.#name(1)}`),
-        element("span", {}, "1"))] : [];
+        element("span", {}, "1")), ...this.#key()] : [];
     return [
       element("p", { class: "controls" }, "Start from ", ...this.#buttons()),
       this.readout, ...ends,
@@ -93,6 +93,7 @@ class Trial {
     this.weights = weights;
     this.sliders.forEach(({ input, output }, n) => {
       input.value = weights[n];
+      input.setAttribute("aria-valuetext", weights[n].toFixed(3));
       output.textContent = weights[n].toFixed(3);
     });
     this.#say();
@@ -107,16 +108,24 @@ class Trial {
       ["prediction", this.#spelt(now), "now"],
       ["with the model's attention", this.#spelt(this.before), "before"],
       ["output change (TVD)", moved.toFixed(4), "tvd"],
-      ["distance from the model's attention (JSD, of 0.693)",
+      ["distance from the model's attention (JSD in nats, at most 0.693)",
         divergenceOf(this.weights, attention).toFixed(4), "jsd"],
     ];
     if (epsilon !== null) {
-      rows.push([`within epsilon, ${epsilon}`, within ? "yes: counts as unchanged" : "no", "epsilon"]);
+      rows.push([`within epsilon, ${epsilon} (TVD)`, within ? "yes: counts as unchanged" : "no", "epsilon"]);
     }
     const parts = rows.flatMap(([name, value, key]) =>
       [element("dt", {}, name), element("dd", { "data-key": key }, value)]);
     this.readout.replaceChildren(element("dl", { class: "about" }, ...parts));
     if (now.length === 2) this.band.replaceChildren(...bandOf(now[1], this.before[1], epsilon ?? 0));
+  }
+
+  // What the band's marks are.
+  #key() {
+    const known = [["before", "with the model's attention"], ["now", "with your weights"]];
+    if (this.text.epsilon !== null) known.unshift(["within", "within epsilon of the model's"]);
+    return [element("p", { class: "note" }, ...known.map(([name, said]) =>
+      element("span", { class: `key ${name}` }, said)))];
   }
 
   #name(klass) {
@@ -131,7 +140,7 @@ class Trial {
 
   #slider(word, n) {
     const input = element("input", { type: "range", min: "0", max: "1", step: "any" });
-    const output = element("output", {});
+    const output = element("span", { class: "weight", "aria-hidden": "true" });
     const alone = element("button", { type: "button", title: "all weight on this word" }, "only");
     alone.setAttribute("aria-label", `all weight on ${word}`);
     alone.addEventListener("click", () => this.set(withWeight(this.weights, n, 1)));
