@@ -22,9 +22,16 @@ def test_latex_has_every_entry_in_its_column():
     lines = latex(table()).splitlines()
     assert r"\begin{tabular}{lrr}" in lines
     assert r"corpus & \multicolumn{2}{c}{score} \\" in lines
+    assert r"\cmidrule(lr){2-3}" in lines
     assert r" & ours & published \\" in lines
     assert r"sst & 0.5 & 0.8 $\pm$ 0.1 \\" in lines
     assert r"\caption{A title. one. two.}" in lines
+
+
+def test_latex_has_the_minus_of_numbers_only():
+    [row] = [one for one in latex(table("-0.5")).splitlines() if one.startswith("sst")]
+    assert row == r"sst & $-$0.5 & 0.8 $\pm$ 0.1 \\"
+    assert "leave-1 & " in latex(table("leave-1"))
 
 
 def test_markdown_has_every_entry_in_its_column():

@@ -81,7 +81,7 @@ def _table1(chosen: Chosen) -> Table:
     both = ("ours", "published")
     return Table(
         name="table1",
-        title="Table 1: the corpora, and the LSTM's test score (additive attention)",
+        title="Jain & Wallace 2019, Table 1: corpora, and the LSTM's score (additive attention)",
         groups=(
             ("corpus", ("",)),
             ("train rows by class", both),
@@ -117,7 +117,7 @@ def _table2(chosen: Chosen) -> Table:
     ]
     return Table(
         name="table2",
-        title="Table 2: Kendall's tau of attention with gradient and leave-one-out",
+        title="Jain & Wallace 2019, Table 2: tau of attention with gradient and leave-one-out",
         groups=(("corpus", ("",)), ("predicted", ("",)), *groups),
         rows=tuple(rows),
         notes=(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from attention_audit.report.tables import Table
 
@@ -18,11 +19,13 @@ _LATEX = {
     ">": r"\textgreater{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
+# Of a number, not of a word.
+_MINUS = re.compile(r"(?<!\S)-(?=\d)")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!&])")
 
 
 def latex(table: Table) -> str:
-    """A table for LaTeX, with booktabs' rules; its notes stand below the caption."""
+    """A table for LaTeX, with booktabs' rules, no wider than the page; its notes in the caption."""
     spans = [len(titles) for _, titles in table.groups]
     above = " & ".join(
         _escaped(title) if span == 1 else rf"\multicolumn{{{span}}}{{c}}{{{_escaped(title)}}}"
@@ -32,19 +35,31 @@ def latex(table: Table) -> str:
     alignment = "l" * table.heads + "r" * (sum(spans) - table.heads)
     rows = "\n".join(" & ".join(_escaped(item.text) for item in row) + r" \\" for row in table.rows)
     notes = " ".join(_escaped(_sentence(note)) for note in table.notes)
-    return rf"""% Needs \usepackage{{booktabs}}.
-\begin{{table}}
+    return rf"""% Needs \usepackage{{booktabs,graphicx}}.
+\begin{{table*}}
 \caption{{{_escaped(table.title)}. {notes}}}
+\resizebox{{\ifdim\width>\textwidth\textwidth\else\width\fi}}{{!}}{{%
 \begin{{tabular}}{{{alignment}}}
 \toprule
 {above} \\
+{_rules(spans)}
 {below} \\
 \midrule
 {rows}
 \bottomrule
-\end{{tabular}}
-\end{{table}}
+\end{{tabular}}}}
+\end{{table*}}
 """
+
+
+def _rules(spans: Sequence[int]) -> str:
+    """A rule below the title of each group of several columns."""
+    ends = itertools.accumulate(spans)
+    return " ".join(
+        rf"\cmidrule(lr){{{end - span + 1}-{end}}}"
+        for span, end in zip(spans, ends, strict=True)
+        if span > 1
+    )
 
 
 def markdown(table: Table) -> str:
@@ -64,7 +79,8 @@ def _sentence(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    escaped = "".join(_LATEX.get(character, character) for character in text)
+    return _MINUS.sub("$-$", escaped)
 
 
 def _marked(text: str) -> str:
