@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +76,38 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything(
     said = command("heatmap", file(), "--out", str(tmp_path / out))
     assert (said.code, said.out) == (2, "")
     assert line in said.err
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    """Gives the command a text on standard input."""
+
+    def give(text):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    return give
+
+
+def test_standard_input_is_read(command, file, piped, tmp_path):
+    piped(Path(file()).read_text())
+    said = command("heatmap", "-", "--out", str(tmp_path / "b.html"))
+    assert (said.code, said.out.splitlines()[0]) == (0, "standard input")
+    assert (tmp_path / "b.html").exists()
+
+
+def test_standard_input_names_no_page(command, piped):
+    piped("{}")
+    said = command("heatmap", "-")
+    assert (said.code, said.err) == (2, "error: --out: missing; - gives the page no name\n")
+
+
+def test_a_pipe_is_read(command, file, tmp_path):
+    content, pipe = Path(file()).read_text(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(content,), daemon=True)
+    writer.start()
+    assert command("heatmap", str(pipe), "--out", str(tmp_path / "b.html")).code == 0
+    writer.join()
 
 
 def test_the_input_is_not_overwritten(command, file):

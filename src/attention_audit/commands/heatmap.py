@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,8 @@ from attention_audit.report.document import check_place
 from attention_audit.report.heatmap import (
     Attention,
     Check,
-    Range,
     check,
+    check_scale,
     page,
     prompt,
     read,
@@ -20,7 +19,7 @@ from attention_audit.report.heatmap import (
     views,
 )
 from attention_audit.report.heatmap.packing import decimals_of
-from attention_audit.report.heatmap.wording import counted, place, visible, without_isolates
+from attention_audit.report.heatmap.wording import counted, number, place, visible, without_isolates
 from attention_audit.store.atomic import write_text
 
 ABOUT = "draw attention as heatmaps that are checked first: JSON files to one HTML page"
@@ -40,7 +39,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.formatter_class = RawDescriptionHelpFormatter
     _, _, keys = (reading.__doc__ or "").partition("\n\n")
     parser.epilog = f"{keys}{EXAMPLE}"
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json", help="see below")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE.json", help="see below; - is standard input"
+    )
     parser.add_argument(
         "--out", type=Path, metavar="FILE.html", help="the page (the first FILE's name with .html)"
     )
@@ -61,7 +62,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Check, print, draw; 1 if a check failed."""
-    out, scale = _out(arguments), _scale(arguments)
+    out, scale = _out(arguments), tuple(arguments.range)
+    check_scale("--range", scale)
     drawn = []
     for path in arguments.files:
         attention = read(path)
@@ -78,16 +80,11 @@ def run(arguments: Namespace) -> int:
 
 
 def _out(arguments: Namespace) -> Path:
+    if arguments.out is None and reading.is_stream(arguments.files[0]):
+        raise ValueError(f"--out: missing; {arguments.files[0]} gives the page no name")
     out: Path = arguments.out or arguments.files[0].with_suffix(".html")
     check_place("--out", out, arguments.files)
     return out
-
-
-def _scale(arguments: Namespace) -> Range:
-    low, high = arguments.range
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"--range: found {low:g} {high:g}, expected a low and a higher number")
-    return low, high
 
 
 def _report(attention: Attention, checks: list[Check]) -> Iterator[str]:
@@ -104,5 +101,5 @@ def _report(attention: Attention, checks: list[Check]) -> Iterator[str]:
             yield f"{row}: no value"
             continue
         ties = f", and {counted(found.ties, 'other')}" if found.ties else ""
-        value = f"{found.value:.{max(0, decimals)}f}"
+        value = number(found.value, decimals)
         yield f"{row}: {value} at {place(found.key, attention.key[found.key])}{ties}"

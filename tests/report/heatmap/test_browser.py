@@ -123,6 +123,45 @@ def test_weight_where_none_should_be_is_drawn(shown, softmax):
     assert opened.locator(".drawing svg > path[stroke='var(--bad)']").count() == 1
 
 
+def test_a_padded_querys_own_row_is_no_fault(shown, softmax):
+    real = np.array([True, True, True, False])
+    opened = shown(weights=softmax(4, 4, mask=real), padding=".")
+    assert "has a weight and should not" not in texts(opened, ".drawing svg text")
+    assert texts(opened, CELLS)[-4:] == ["padding"] * 4
+    assert texts(opened, ".numbers .bad") == [""] * 4
+
+
+def boxes(opened, selector):
+    return opened.evaluate(
+        """(selector) => [...document.querySelectorAll(selector)].map((one) => {
+          const { left, right, top, bottom } = one.getBoundingClientRect();
+          return [left, right, top, bottom];
+        })""",
+        selector,
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4])
+@pytest.mark.parametrize("size", [1.0, 1e12])
+def test_no_text_of_the_figure_lies_on_another(shown, softmax, rows, size):
+    sides = {"query_tokens": list("abcd"[:rows]), "key_tokens": list("abcd"), "tokens": None}
+    opened = shown(weights=size * softmax(rows, 4), normalised=size == 1, **sides)
+    found = boxes(opened, ".drawing svg text")
+    for n, (left, right, top, bottom) in enumerate(found):
+        assert left >= 0
+        assert top >= 0
+        for other in found[:n]:
+            apart = left >= other[1] or right <= other[0] or top >= other[3] or bottom <= other[2]
+            assert apart, (n, texts(opened, ".drawing svg text"))
+
+
+def test_numbers_of_any_size_are_drawn_and_no_digit_is_made_up(shown):
+    small = shown(weights=[[1e-300] * 4] * 4, normalised=False)
+    assert texts(small, CELLS)[0] == f"{0:.100f}"
+    large = shown(weights=[[2.5329e12, -1e5, 0, 3]] * 4, normalised=False)
+    assert drawn_values(large, 4)[0] == ["2.533e+12", "0", "0", "0"]
+
+
 def test_the_toggle_shows_the_mean_and_each_head_on_one_scale(shown, softmax):
     weights = softmax(2, 3, 4, 4)
     opened = shown(weights=weights, model="bert")

@@ -142,6 +142,38 @@ def test_padding(checked, softmax):
     assert "3 rows: " in found["padding"].detail
 
 
+def test_a_padding_token_that_no_token_is_is_told(checked):
+    found = checked(padding="[PAD]")["padding"]
+    assert found.passed is None
+    assert without_isolates(found.detail) == "no token is '[PAD]', which the input names as padding"
+    assert checked()["padding"].detail == "the input names no padding"
+
+
+def test_an_input_of_padding_alone_fails(checked):
+    assert failed(checked(padding=[True] * 4)) == {"padding"}
+    assert failed(checked(padding={"key": [True] * 4})) == {"padding"}
+
+
+def test_rows_where_attention_may_go_nowhere_fail(checked):
+    mask = [[False] * 4, *[[True] * 4] * 3]
+    weights = [[None] * 4, *[[0.25] * 4] * 3]
+    found = checked(weights=weights, mask=mask)
+    assert failed(found) == {"mask"}
+    assert without_isolates(found["mask"].detail) == (
+        "attention may go nowhere in 1 row: position 0 'the'; a mask is true where attention may go"
+    )
+
+
+def test_values_that_are_all_pale_are_told(checked):
+    weights = np.full((4, 4), 0.05)
+    detail = checked(weights=weights)["colour scale"].detail
+    assert detail == (
+        "every value is from 0 to 1, the largest 0.05; --range sets a shorter scale, to tell them "
+        "apart"
+    )
+    assert "largest" not in checked()["colour scale"].detail
+
+
 def test_tokens_out_of_order_are_named(checked):
     found = checked(text="laughed the student.")["order of tokens"]
     assert found.passed is False

@@ -14,6 +14,12 @@ FOLLOWING = {
     "WordPiece": (["[CLS]", "un", "##believ", "##able", "[SEP]"], "Unbelievable"),
     "SentencePiece": (["<s>", "\u2581Hello", "\u2581wor", "ld", "</s>"], "Hello world"),
     "byte-level": (["Hello", "\u0120world"], "Hello world"),
+    "byte-level, a line break and accents": (
+        ["<s>", "a", "Ċ", "Ġcaf", "Ã©", "Ġc", "</s>"],
+        "a\n café c",
+    ),
+    "byte-level, characters in parts": (["íķĻ", "ìĥ", "Ŀ", "Ġ", "ðŁ", "ĺĢ"], "학생 😀"),
+    "Maltese": (["ġorġ", "Ċ"], "ġorġ ċ"),
     "spaces": (["Hello", " world"], "Hello world"),
     "BPE": (["lau@@", "ghed"], "laughed"),
     "repeated": (["a", "b", "a"], "a b a"),
@@ -43,6 +49,7 @@ def test_the_first_token_out_of_order_is_named(tokens, text, lost):
 
 
 def test_what_no_token_has_is_told():
+    assert follow(["Ġthe", "Ċ"], "The\nthe\n é x").between == "The é x"
     assert follow(["the", "laughed"], "The student laughed .").between == "student ."
 
 

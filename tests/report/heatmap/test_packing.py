@@ -67,6 +67,10 @@ def test_every_size_of_value_fits_with_four_digits(attention, largest, normalise
         assert 1_000 <= abs(packed).max() <= 32_000
 
 
+def test_no_more_decimals_than_a_browser_writes(attention):
+    assert decimals_of(attention(weights=[[1e-300] * 4] * 4, normalised=False)) == 100
+
+
 def test_tokens_are_packed_as_they_are_shown(attention):
     level = pack_level(attention(tokens=["a\u202eb", "", " x", "\ud800"]), "tokens", "")
     assert level["key"] == ["a\\u202eb", "(empty)", "\u2423x", "\\ud800"]

@@ -48,6 +48,14 @@ def test_an_own_list_of_words(attention):
     np.testing.assert_allclose(sides.weights, 1.0)
 
 
+def test_byte_level_words_are_read_as_text(attention, softmax):
+    tokens = ["<s>", "Ġcaf", "Ã©", "Ġ", "íķĻ", "ìĥ", "Ŀ", "Ġìĥ"]
+    found = by_word(attention(tokens=tokens, weights=softmax(8, 8), words=[0, 1, 1, 2, 2, 2, 2, 3]))
+    # The last is a part of a character.
+    assert found.key == ("<s>", "café", "학생", "ìĥ")
+    assert by_word(attention(tokens=["Ã", "©", "b", "c"], words=[0, 0, 1, 2])).key[0] == "Ã©"
+
+
 def test_a_words_cell_is_open_where_any_of_its_pieces_is(attention):
     tokens = ["un", "##do", "it", "##s", "[PAD]"]
     changes = {"tokens": tokens, "weights": [[0.2] * 5] * 5, "words": "##", "mask": "causal"}

@@ -111,7 +111,7 @@ REFUSED = {
         "weights: found 1 x 1 (query x key), expected 4 x 4 as there are tokens",
     ),
     "one axis": ({"weights": [1, 0, 0, 0]}, "weights: found 1 axis, expected query x key"),
-    "five axes": ({"weights": [[[[[1]]]]]}, "weights: found more than 4 axes"),
+    "five axes": ({"weights": [[[[[1]]]]]}, "weights: found 5 axes, expected at most layers"),
     "no rows": ({"weights": []}, "weights: found [], expected a list of numbers or of lists"),
     "ragged rows": (
         {"weights": [[1, 2], [3]]},
@@ -176,7 +176,6 @@ def test_only_an_object_is_read(whole):
 FILES = {
     "no JSON": b"tokens",
     "half": b'{"tokens": ["a"',
-    "no text": b"\xff\xfe\xfd",
     "depth": b"[" * 100_000,
     "a key twice": b'{"tokens": ["a"], "weights": [[1]], "weights": [[0]]}',
 }
@@ -188,6 +187,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"x\.json: cannot be read as JSON \([^\n]+\); expected"):
         read(path)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\xfd", b"\x93NUMPY\x01\x00", b"PK\x03\x04\x9f"])
+def test_a_file_that_is_no_text_is_told(tmp_path, content):
+    (tmp_path / "x.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"x\.json: found no text in UTF-8 \(.* drawn from Python"):
+        read(tmp_path / "x.json")
+
+
+def test_a_folder(tmp_path):
+    with pytest.raises(ValueError, match=r": found a folder, expected a JSON object"):
+        read(tmp_path)
 
 
 def test_no_file(tmp_path):

@@ -65,6 +65,13 @@ def test_a_row_where_attention_may_go_nowhere_has_no_numbers():
     assert np.isnan(found.entropies[1])
 
 
+def test_a_padded_querys_own_row_has_no_fault():
+    states = np.array([[OPEN, PADDING], [PADDING, PADDING]], dtype=np.uint8)
+    weights = np.array([[1.0, 0.0], [0.6, 0.4]])
+    assert examine(weights, states).faults.tolist() == [0, 0]
+    assert examine(weights[::-1], states).faults.tolist() == [SUM | ON_PADDING, 0]
+
+
 def test_a_uniform_row_has_the_uniform_entropy(softmax):
     mask = np.tril(np.ones((5, 5), dtype=bool))
     uniform = uniform_entropies(mask)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from attention_audit.report.heatmap.wording import (
     counted,
     listed,
+    number,
     place,
     quoted,
     runs_leftwards,
@@ -53,6 +54,14 @@ def test_a_token_in_a_sentence_is_isolated_from_it():
     assert place(3, "שלום") == f"position 3 {quoted('שלום')}"
     assert quoted("שלום") == "\u2068'שלום'\u2069"
     assert without_isolates(quoted("a")) == "'a'"
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "said"),
+    [(0.614, 2, "0.61"), (-3.0, -2, "-3"), (99_999.9, 1, "99999.9"), (-2.5329e12, 2, "-2.533e+12")],
+)
+def test_numbers(value, decimals, said):
+    assert number(value, decimals) == said
 
 
 def test_counting():

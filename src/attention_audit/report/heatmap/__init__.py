@@ -6,7 +6,7 @@ The arrays may be any library's; a notebook shows what `heatmap` returns.
 """
 
 from attention_audit.report.heatmap.attention import Attention
-from attention_audit.report.heatmap.checks import Check, Range, check
+from attention_audit.report.heatmap.checks import Check, Range, check, check_scale
 from attention_audit.report.heatmap.notebook import Heatmap, heatmap
 from attention_audit.report.heatmap.page import page
 from attention_audit.report.heatmap.prompt import prompt
@@ -20,6 +20,7 @@ __all__ = [
     "Range",
     "View",
     "check",
+    "check_scale",
     "heatmap",
     "page",
     "parse",

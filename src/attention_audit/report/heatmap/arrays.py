@@ -13,32 +13,44 @@ AXES = (
     *("query_key", "key_query"),
     *(f"{stack}_{pair}" for stack in STACKS for pair in ("query_key", "key_query")),
     *("layer_head_query_key", "layer_head_key_query"),
+    *("batch_head_query_key", "layer_batch_head_query_key"),
 )
-"""What `axes` may be: the axes of `weights`, outermost first; the first two for 4 axes as well."""
-FOUR = "expected at most layers x heads x query x key: of a batch, give one text's"
+"""What `axes` may be: the axes of `weights`, outermost first; the first two for 4 axes as well.
+
+A batch is of one text.
+"""
+MOST = 5
+FOUR = (
+    "expected at most layers x heads x query x key; of a batch, give one text's, and where the "
+    "batch's own axis stays, say axes: layer_batch_head_query_key"
+)
 
 
 def unwrapped(value: Any) -> Any:
     """Tensors and arrays of any library as NumPy's, several of one shape as one; else as it is.
 
-    So the attentions that a model returns, a tuple of its layers' tensors, are one array.
+    So the attentions that a model returns, a tuple of its layers' tensors, are one array. What an
+    array masks is missing; a single value is Python's.
     """
     if isinstance(value, Mapping):
         return {name: unwrapped(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
         parts = [unwrapped(each) for each in value] if any(map(_is_array, value)) else []
         alike = {part.shape if _is_array(part) else None for part in parts}
-        return np.stack(parts) if len(alike) == 1 and None not in alike else value
+        return np.stack(parts) if len(alike) == 1 and None not in alike else parts or value
     if not _is_array(value):
         return value
     if hasattr(value, "detach"):  # torch's: of a graph, on a device, in a precision of its own
         value = value.detach().cpu()
         value = value.double() if value.is_floating_point() else value
-    return np.asarray(value)
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fiu":
+        value = np.ma.filled(value.astype(np.float64), np.nan)
+    found = np.asarray(value)
+    return found if found.ndim else found.item()
 
 
 def _is_array(value: Any) -> bool:
-    return hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0
+    return hasattr(value, "__array__") and hasattr(value, "ndim")
 
 
 def to_array(key: str, nested: Any) -> Float[np.ndarray, "*axes"]:
@@ -48,6 +60,9 @@ def to_array(key: str, nested: Any) -> Float[np.ndarray, "*axes"]:
         ValueError: names the place of what is no number, or of lists that differ in length.
     """
     if isinstance(nested, np.ndarray) and nested.dtype.kind in "fiu":
+        if not nested.size:
+            shape = " x ".join(map(str, nested.shape))
+            raise ValueError(f"{key}: found {shape} values, expected at least one on each axis")
         return nested.astype(np.float64)
     _shape(key, nested)
     try:
@@ -56,18 +71,18 @@ def to_array(key: str, nested: Any) -> Float[np.ndarray, "*axes"]:
         raise ValueError(f"{key}: found a whole number beyond the range of floats") from None
 
 
-def _shape(key: str, nested: Any, depth: int = 4) -> tuple[int, ...]:
+def _shape(key: str, nested: Any, depth: int = MOST) -> tuple[int, ...]:
     """The lengths of nested lists, which have to be alike."""
-    if not isinstance(nested, list) or not nested:
+    if not isinstance(nested, (list, tuple)) or not nested:
         raise ValueError(f"{key}: found {brief(nested)}, expected a list of numbers or of lists")
     kinds = set(map(type, nested))
     if all(map(_is_number, kinds)):
         return (len(nested),)
-    if kinds != {list}:
+    if not kinds <= {list, tuple}:
         other = next(item for item in nested if not _is_number(type(item)))
         raise ValueError(f"{key}: found {brief(other)}, expected numbers (null where one misses)")
     if depth == 1:
-        raise ValueError(f"weights: found more than 4 axes, {FOUR}")
+        raise ValueError(f"weights: found more than {MOST} axes, {FOUR}")
     shapes = [_shape(f"{key}[{n}]", inner, depth - 1) for n, inner in enumerate(nested)]
     for number, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -96,9 +111,17 @@ def ordered(
 
     Raises:
         ValueError: `axes` does not exist or has another number of axes than the weights, or is
-            not said where it has to be: three axes may be layers or heads.
+            not said where it has to be: three axes may be layers or heads; or a batch has more
+            than one text.
     """
     names = _names(weights.ndim, axes)
+    if "batch" in names:
+        place = names.index("batch")
+        if weights.shape[place] != 1:
+            raise ValueError(
+                f"weights: found a batch of {weights.shape[place]}, expected one text's"
+            )
+        weights, names = weights.squeeze(place), [*names[:place], *names[place + 1 :]]
     transposed = names[-2:] == ["key", "query"]
     weights = weights.swapaxes(-1, -2) if transposed else weights
     if "layer" not in names:
@@ -111,7 +134,7 @@ def ordered(
 def _names(count: int, axes: str | None) -> list[str]:
     if axes is not None and axes not in AXES:
         raise ValueError(f"axes: found {brief(axes)}, expected one of {', '.join(AXES)}")
-    if count > 4:
+    if count > 4 and axes is None:
         raise ValueError(f"weights: found {count} axes, {FOUR}")
     if count == 1:
         raise ValueError(

@@ -43,6 +43,7 @@ class Attention:
         layers: the layers' names; one `not stated` where the input has none.
         heads: the heads' names, likewise.
         masked: whether the input has a mask.
+        padding: the padding token, where the input names it by one; it may be none of the tokens.
         transposed: whether the input was key x query.
         texts: the text that the tokens of a side are of, by `query` and `key`.
         words: for each side the word that each token belongs to, non-decreasing from 0, or None.
@@ -58,6 +59,7 @@ class Attention:
     heads: tuple[str, ...]
     about: About = field(default_factory=About)
     masked: bool = False
+    padding: str = ""
     transposed: bool = False
     texts: dict[str, str] = field(default_factory=dict)
     words: tuple[tuple[int, ...], tuple[int, ...]] | None = None

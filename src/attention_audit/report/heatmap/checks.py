@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,9 @@ from attention_audit.report.heatmap.wording import counted, listed, place, quote
 Range = tuple[float, float]
 Spot = tuple[int, ...]
 
+PALE = 0.25
+"""The part of the colour scale in which values are hard to tell apart."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -40,6 +44,17 @@ class Check:
     def verdict(self) -> str:
         """The outcome in a word or two."""
         return {True: "passed", False: "FAILED", None: "not checked"}[self.passed]
+
+
+def check_scale(name: str, scale: Range) -> None:
+    """Refuse what can be no colour scale.
+
+    Raises:
+        ValueError: names what was given it by `name`.
+    """
+    low, high = scale
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"{name}: found {low:g} {high:g}, expected a low and a higher number")
 
 
 def check(attention: Attention, scale: Range = (0.0, 1.0)) -> list[Check]:
@@ -160,6 +175,12 @@ def _mask(attention: Attention, rows: Rows) -> Check:
     name = "mask"
     if not attention.masked:
         return Check(name, None, f"the input has none{_unsaid_mask(attention)}")
+    closed = ~attention.open.any(-1) & (attention.states == MASKED).any(-1)
+    if closed.any():
+        queries = np.flatnonzero(closed).tolist()
+        names = listed(place(query, attention.query[query]) for query in queries)
+        nowhere = f"attention may go nowhere in {counted(len(queries), 'row')}: {names}"
+        return Check(name, False, f"{nowhere}; a mask is true where attention may go")
     wrong = rows.faults & ON_MASK != 0
     cells = attention.states == MASKED
     if not wrong.any():
@@ -195,10 +216,12 @@ def _padding(attention: Attention, rows: Rows) -> Check:
     name = "padding"
     cells = attention.states == PADDING
     if not cells.any():
-        return Check(name, None, "no token is named as padding")
+        named = attention.padding
+        missing = f"no token is {quoted(named)}, which the input names as padding"
+        return Check(name, None, missing if named else "the input names no padding")
+    if cells.all():
+        return Check(name, False, "all tokens of a side are padding, and no cell is left")
     wrong = rows.faults & ON_PADDING != 0
-    # A padded query's own row is of no text, whatever it holds.
-    wrong &= ~cells.all(-1)
     if not wrong.any():
         padded = counted(int(cells.all(axis=0).sum()), "padded key token")
         return Check(name, True, f"no weight on {padded}")
@@ -238,13 +261,25 @@ def _scale(attention: Attention, scale: Range) -> Check:
     if attention.about.normalised:
         outside &= weights >= 0  # a check of its own says so
     if not outside.any():
-        return Check(name, True, f"every value is from {low:g} to {high:g}")
+        return Check(
+            name, True, f"every value is from {low:g} to {high:g}{_pale(attention, scale)}"
+        )
     found = weights[outside]
     number = counted(int(outside.sum()), "value")
     spread = f"{number}, from {found.min():.4g} to {found.max():.4g}"
     where = _where(attention, np.logical_or.reduce(outside, axis=-1))
     beyond = f"{spread}, not from {low:g} to {high:g}"
     return Check(name, False, f"{beyond}, in {where}; --range sets another scale")
+
+
+def _pale(attention: Attention, scale: Range) -> str:
+    """What is said of values that all lie at the low end of the scale."""
+    known = attention.weights[..., attention.open]
+    largest = known.max(initial=-np.inf, where=np.isfinite(known))
+    share = (largest - scale[0]) / (scale[1] - scale[0])
+    if not 0 < share < PALE:
+        return ""
+    return f", the largest {largest:.2g}; --range sets a shorter scale, to tell them apart"
 
 
 def _where(

@@ -17,18 +17,22 @@ from attention_audit.report.heatmap.wording import visible
 
 DECIMALS = 4
 """Decimals of a page's numbers, where its values fit."""
+MOST_DECIMALS = 100
 LARGEST = 32_000
 MISSING = -32_768
 """The packed number of a value that is missing or infinite."""
 
 
 def decimals_of(attention: Attention) -> int:
-    """Decimals of the page's numbers: 4, or what keeps four digits of the largest value."""
+    """Decimals of the page's numbers: 4, or what keeps four digits of the largest value.
+
+    At most as many as a browser writes.
+    """
     finite = attention.weights[np.isfinite(attention.weights)]
     largest = float(np.abs(finite).max(initial=0.0))
     if largest == 0 or (attention.about.normalised and largest <= LARGEST / 10**DECIMALS):
         return DECIMALS
-    return math.floor(math.log10(LARGEST / largest))
+    return min(MOST_DECIMALS, math.floor(math.log10(LARGEST) - math.log10(largest)))
 
 
 def pack_level(attention: Attention, label: str, note: str) -> dict[str, Any]:

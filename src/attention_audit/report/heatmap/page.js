@@ -5,6 +5,9 @@ const [low, high] = data.scale;
 const MASKED = 1, PADDING = 2, GONE = -32768;
 const FONT = 'system-ui, "Noto Sans", sans-serif';
 const LEVELS = 255;
+const ROWS = "query (rows)";
+// A value that takes more room than this is not written in its cell.
+const MOST_OF_A_CELL = 72;
 // Above this many cells a table is only built when it is opened.
 const TABLE_AT_ONCE = 2500;
 const NAMES = {
@@ -58,8 +61,12 @@ function kindAt(numbers, cell) {
   return Math.round(LEVELS * Math.min(1, Math.max(0, (value - low) / (high - low))));
 }
 
+// A row without the fault may have traces of rounding, or be a padded query's own.
 function isStray(numbers, cell) {
-  return numbers.states[cell] !== 0 && numbers.values[cell] !== 0 && numbers.values[cell] !== GONE;
+  const fault = data.strays[numbers.states[cell]];
+  const value = numbers.values[cell];
+  return Boolean(fault & numbers.faults[Math.floor(cell / numbers.keys)]) && value !== 0 &&
+    value !== GONE;
 }
 
 function faultsOf(numbers, query) {
@@ -67,7 +74,15 @@ function faultsOf(numbers, query) {
 }
 
 function written(value, decimals) {
-  return Number.isNaN(value) ? "–" : value.toFixed(Math.max(0, decimals));
+  if (Number.isNaN(value)) return "–";
+  if (Math.abs(value) >= data.long) return value.toExponential(3);
+  return value.toFixed(Math.max(0, decimals));
+}
+
+// The number in a cell of the figure, without decimals that the page does not know.
+function shortText(numbers, cell) {
+  if (kindAt(numbers, cell) === "missing") return "?";
+  return written(valueAt(numbers, cell), Math.min(data.decimals, numbers.level.decimals));
 }
 
 function cellText(numbers, cell) {
@@ -145,16 +160,23 @@ function measure(numbers, room) {
   const faulty = [...numbers.faults.keys()].filter((query) => numbers.faults[query]);
   const problem = Math.max(0, ...faulty.map((q) => widthOf(faultsOf(numbers, q).join(", "), size)));
   const left = 22 + rowLabel + 8;
-  const right = 3 * 56 + (faulty.length ? problem + 16 : 0);
-  const needed = Math.max(36, widthOf("-0.", 11) + data.decimals * 7 + 6);
-  const fits = keys <= 40 && queries <= 60;
+  const column = Math.max(56, widest([...numbers.sums].map((sum) => written(sum, 3))) + 12);
+  const right = 3 * column + (faulty.length ? problem + 16 : 0);
+  const few = keys <= 40 && queries <= 60;
+  const values = few ? [...numbers.values.keys()].map((cell) => shortText(numbers, cell)) : [];
+  const needed = Math.max(36, ...values.map((text) => widthOf(text, 11) + 8));
+  const fits = few && needed <= MOST_OF_A_CELL;
   const width = fits ? Math.max(needed, Math.min(72, (room - left - right) / keys)) : 12;
   const height = fits ? 28 : 12;
   const upright = columnLabel > width - 4;
-  const top = 24 + (upright ? columnLabel + 6 : 18);
+  const top = 24 + (upright ? columnLabel + 6 : 18), bottom = top + queries * height;
+  // The name of the rows is longer than one or two rows are high.
+  const half = widthOf(ROWS, 13) / 2 + 4;
+  const middle = Math.max(half, top + Math.min((bottom - top) / 2, 150));
   return {
     size, left, top, width, height, upright, columnLabel, rowLabel, valuesFit: fits,
-    right, bottom: top + queries * height, end: left + keys * width, gap: fits ? 1 : 0.5,
+    right, column, bottom, middle, foot: Math.max(bottom, middle + half),
+    end: left + keys * width, gap: fits ? 1 : 0.5,
   };
 }
 
@@ -175,7 +197,7 @@ function draw(panel, numbers) {
   drawRowNumbers(svg, numbers, at);
   const width = Math.max(at.end + at.right, 300);
   const legendRoom = Math.max(280, Math.min(width, box.clientWidth || 320));
-  const height = drawLegend(svg, present, at.bottom + 14, legendRoom, panel.number);
+  const height = drawLegend(svg, present, at.foot + 14, legendRoom, panel.number);
   const marker = shape(svg, "rect", {
     width: at.width, height: at.height, fill: "none", stroke: "var(--focus)", "stroke-width": 3,
     visibility: "hidden", class: "marker",
@@ -241,7 +263,7 @@ function drawCells(svg, numbers, at, number) {
 function drawValue(svg, numbers, at, kinds, cell, x, y) {
   const [kind, stray] = kinds;
   if ((kind === "masked" || kind === "padding") && !stray) return;
-  const text = kind === "missing" ? "?" : written(valueAt(numbers, cell), data.decimals);
+  const text = shortText(numbers, cell);
   const onState = stray ? "var(--bad)" : "var(--ink)";
   const fill = typeof kind === "number" ? inkOn(colourOf(kind)) : onState;
   const attributes = {
@@ -258,10 +280,9 @@ function drawAxes(svg, numbers, at) {
   const { level, queries, keys } = numbers;
   const name = { "font-size": 13, "font-weight": 600, fill: "var(--ink)" };
   shape(svg, "text", { ...name, x: at.left, y: 14 }, "key (columns)");
-  const middle = at.top + Math.min((at.bottom - at.top) / 2, 150);
   shape(svg, "text", {
-    ...name, "text-anchor": "middle", transform: `translate(13,${middle}) rotate(-90)`,
-  }, "query (rows)");
+    ...name, "text-anchor": "middle", transform: `translate(13,${at.middle}) rotate(-90)`,
+  }, ROWS);
   for (let query = 0; query < queries; query++) {
     shape(svg, "text", {
       x: at.left - 6, y: at.top + (query + 0.5) * at.height + at.size / 3, "font-size": at.size,
@@ -283,14 +304,14 @@ function drawRowNumbers(svg, numbers, at) {
   const text = (x, y, content, fill, anchor = "end") => shape(svg, "text", {
     x, y, fill, "font-size": at.size, "text-anchor": anchor,
   }, content);
-  heads.forEach((head, n) => text(at.end + (n + 1) * 56 - 4, at.top - 6, head, "var(--soft)"));
+  heads.forEach((head, n) => text(at.end + (n + 1) * at.column - 4, at.top - 6, head, "var(--soft)"));
   for (let query = 0; query < numbers.queries; query++) {
     const y = at.top + (query + 0.5) * at.height + at.size / 3;
     const faults = faultsOf(numbers, query);
     const row = [written(numbers.sums[query], 3), ...[numbers.entropies, numbers.uniform]
       .map((of) => written(of[query], 2))];
-    row.forEach((content, n) => text(at.end + (n + 1) * 56 - 4, y, content, "var(--ink)"));
-    if (faults.length) text(at.end + 3 * 56 + 8, y, faults.join(", "), "var(--bad)", "start");
+    row.forEach((content, n) => text(at.end + (n + 1) * at.column - 4, y, content, "var(--ink)"));
+    if (faults.length) text(at.end + 3 * at.column + 8, y, faults.join(", "), "var(--bad)", "start");
   }
 }
 

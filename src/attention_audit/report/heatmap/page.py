@@ -13,13 +13,13 @@ from typing import Any
 
 from attention_audit.report import colours
 from attention_audit.report.document import GUARD, document, harmless, resource
-from attention_audit.report.heatmap.attention import Attention
+from attention_audit.report.heatmap.attention import MASKED, PADDING, Attention
 from attention_audit.report.heatmap.checks import Check, Range
 from attention_audit.report.heatmap.packing import pack_level
 from attention_audit.report.heatmap.pieces import SUMMED, by_word
-from attention_audit.report.heatmap.rows import FAULTS, TOLERANCE
+from attention_audit.report.heatmap.rows import FAULTS, ON_MASK, ON_PADDING, TOLERANCE
 from attention_audit.report.heatmap.views import views
-from attention_audit.report.heatmap.wording import counted, runs_leftwards, visible
+from attention_audit.report.heatmap.wording import LONG, counted, runs_leftwards, visible
 
 LEFTWARDS = "Tokens stand in their order, the first left and at the top, however they are read."
 UNIT = (
@@ -42,6 +42,8 @@ def page(drawn: Sequence[tuple[Attention, list[Check]]], scale: Range = (0.0, 1.
         "tolerance": TOLERANCE,
         "decimals": _decimals_in_cells(scale),
         "faults": FAULTS,
+        "strays": {MASKED: ON_MASK, PADDING: ON_PADDING},
+        "long": LONG,
         "panels": [_data(attention) for attention, _ in drawn],
     }
     names = ", ".join(visible(attention.name) for attention, _ in drawn)

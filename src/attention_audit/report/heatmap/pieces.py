@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, UInt8
 
+from attention_audit.report.heatmap import bytelevel
 from attention_audit.report.heatmap.attention import MASKED, OPEN, PADDING, Attention
 
-BEGIN = ("\u2581", "\u0120", " ")
+BEGIN = ("\u2581", bytelevel.SPACE, " ")
 """Marks at the start of a piece that begins a word (SentencePiece, byte-level BPE, spaces)."""
 CONTINUE = ("##",)
 """Marks at the start of a piece that continues a word (WordPiece)."""
@@ -102,10 +103,16 @@ def _starts(words: Sequence[int]) -> list[int]:
 
 
 def _joined(tokens: Sequence[str], words: Sequence[int]) -> tuple[str, ...]:
-    """The words; one of a single piece that is nothing but a mark stays as it is."""
+    """The words; one of a single piece that is nothing but a mark stays as it is.
+
+    Those of a byte-level vocabulary, which writes a space as \u0120, are read as the text they are.
+    """
     ends = [*_starts(words)[1:], len(tokens)]
     groups = [tokens[a:b] for a, b in zip(_starts(words), ends, strict=True)]
-    return tuple("".join(map(bare, group)) or "".join(group) for group in groups)
+    joined = ["".join(map(bare, group)) or "".join(group) for group in groups]
+    if any(token.startswith(bytelevel.SPACE) for token in tokens):
+        joined = [word if is_special(word) else bytelevel.decoded(word) or word for word in joined]
+    return tuple(joined)
 
 
 def _gathered(

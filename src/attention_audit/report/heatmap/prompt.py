@@ -11,7 +11,7 @@ from attention_audit.report.heatmap.attention import Attention
 from attention_audit.report.heatmap.checks import Check
 from attention_audit.report.heatmap.packing import decimals_of
 from attention_audit.report.heatmap.views import View, views
-from attention_audit.report.heatmap.wording import visible, without_isolates
+from attention_audit.report.heatmap.wording import number, visible, without_isolates
 
 MOST_CELLS = 1_600
 """Beyond, a request carries the maximum of each row instead of all numbers."""
@@ -78,7 +78,7 @@ def _numbers(view: View) -> list[str]:
         rows = [_row(view, query, decimals) for query in range(len(attention.query))]
         return [*told, "Weights, one row a query (null: missing, masked or padding):", *rows]
     rows = [
-        f"query {query}: {found.value:.{max(0, decimals)}f} at key {found.key}"
+        f"query {query}: {number(found.value, decimals)} at key {found.key}"
         for query, found in enumerate(view.maxima(decimals))
         if found
     ]

@@ -4,7 +4,8 @@ The keys of the JSON object; only `weights` and tokens are needed:
 
     tokens            the tokens of both sides; or query_tokens (rows) and key_tokens (columns)
     weights           query x key, or layers x heads x query x key; null where a value is missing
-    axes              what the axes are, where they are others: key_query, head_query_key, ...
+    axes              what the axes are, where they are others: key_query, head_query_key, ...;
+                      layer_batch_head_query_key for all that a model returns of one text
     mask              "causal", or true where attention may go, in the axes of the weights
     padding           the padding token, or true for each token that is padding;
                       {"query": ..., "key": ...} where the two sides have different tokens
@@ -23,6 +24,7 @@ The keys of the JSON object; only `weights` and tokens are needed:
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,20 +47,37 @@ KEYS = (*SHAPED, *About.model_fields)
 EXPECTED = "expected a JSON object with tokens and weights"
 
 
+STREAM = Path("-")
+"""Instead of a file: standard input."""
+
+
+def is_stream(path: Path) -> bool:
+    """Whether it is standard input or a pipe, after which no page can be named."""
+    return path == STREAM or path.is_fifo() or path.is_char_device()
+
+
 def read(path: Path) -> Attention:
-    """Read a JSON file.
+    """Read a JSON file, a pipe or standard input.
 
     Raises:
         FileNotFoundError, ValueError: one line that names the file and the key.
     """
-    if not path.is_file():
+    if path != STREAM and not path.exists():
         raise FileNotFoundError(f"{path}: no such file; {EXPECTED}")
+    if path.is_dir():
+        raise ValueError(f"{path}: found a folder, {EXPECTED}")
     try:
-        given = json.loads(path.read_bytes(), object_pairs_hook=_once)
+        text = sys.stdin.buffer.read() if path == STREAM else path.read_bytes()
+        given = json.loads(text, object_pairs_hook=_once)
+    except UnicodeDecodeError as error:
+        arrays = "arrays in files of NumPy or PyTorch are drawn from Python"
+        raise ValueError(
+            f"{path}: found no text in UTF-8 ({error}), {EXPECTED}; {arrays}"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: cannot be read as JSON ({error}); {EXPECTED}") from error
     try:
-        return parse(given, path.name)
+        return parse(given, "standard input" if path == STREAM else path.name)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -77,7 +96,7 @@ def parse(given: Any, name: str = "attention") -> Attention:
 
     Args:
         given: the mapping; its numbers may be arrays or tensors, such as the attentions that a
-            model returns, of one text: `torch.stack(attentions)[:, 0]`.
+            model returns, a tuple with a tensor for each layer.
         name: whose it is, for a page with several.
 
     Raises:
@@ -94,7 +113,7 @@ def parse(given: Any, name: str = "attention") -> Attention:
     sides = read_tokens(given)
     weights, transposed = ordered(to_array("weights", given["weights"]), given.get("axes"))
     _check_shape(weights, sides)
-    padding = sides.padding(given.get("padding"))
+    padding = sides.padding(named := given.get("padding"))
     mask = read_mask(given.get("mask"), sides.shape, transposed)
     words, rule = sides.words(given.get("words"), padding)
     return Attention(
@@ -107,6 +126,7 @@ def parse(given: Any, name: str = "attention") -> Attention:
         heads=_names("head", given.get("head"), weights.shape[1]),
         about=_about({key: given[key] for key in About.model_fields if key in given}),
         masked=mask is not None,
+        padding=named if isinstance(named, str) else "",
         transposed=transposed,
         texts=sides.texts(given.get("text")),
         words=words,
@@ -137,7 +157,8 @@ def _names(key: str, value: Any, count: int) -> tuple[str, ...]:
     """The names of a stack's layers or heads; numbers from 0 where it has none."""
     if value is None:
         return (NOT_STATED,) if count == 1 else tuple(map(str, range(count)))
-    names = value if isinstance(value, list) else [value]
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    names = list(value) if isinstance(value, (list, tuple, range)) else [value]
     if not all(type(name) in (str, int) for name in names):
         raise ValueError(f"{key}: found {brief(value)}, expected names or numbers")
     if len(names) != count or len(set(map(str, names))) != count:

@@ -45,7 +45,8 @@ def examine(
 ) -> Rows:
     """Examine every row; negative values and sums are no faults where weights are not normalised.
 
-    Values in masked cells are faults where they are weights, see `has_weight`.
+    Values in masked cells are faults where they are weights, see `has_weight`; so are those on
+    padding, but for a padded query's own row, which is of no text.
     """
     allowed = states == OPEN
     inside = np.where(allowed, weights, 0.0)
@@ -57,7 +58,8 @@ def examine(
     if normalised:
         faults |= SUM * (np.abs(sums - 1) > TOLERANCE) | NEGATIVE * (finite & (inside < 0)).any(-1)
     faults |= ON_MASK * (has_weight(weights) & (states == MASKED)).any(-1)
-    faults |= ON_PADDING * (has_weight(weights) & (states == PADDING)).any(-1)
+    padded = (states == PADDING) & ~(states == PADDING).all(-1, keepdims=True)
+    faults |= ON_PADDING * (has_weight(weights) & padded).any(-1)
     is_distribution = (faults & (SUM | NEGATIVE) == 0) & ~unknown & normalised
     return Rows(sums, _entropies(inside, is_distribution), faults.astype(np.uint8))
 

@@ -86,13 +86,19 @@ def read_tokens(given: Mapping[str, Any]) -> Sides:
     names = ("query_tokens", "key_tokens")
     if "tokens" in given and any(name in given for name in names):
         raise ValueError("tokens: found beside query_tokens or key_tokens; expected one or the two")
-    for name in ("tokens",) if "tokens" in given else names:
+    found = ("tokens", "tokens") if "tokens" in given else names
+    for name in found:
         if name not in given:
             raise ValueError(f"{name}: missing; expected tokens, or query_tokens and key_tokens")
-        if not _is_list_of(given[name], str) or not given[name]:
-            raise ValueError(f"{name}: found {brief(given[name])}, expected a list of texts")
-    query, key = (given.get("tokens", given.get(name)) for name in names)
-    return Sides(tuple(query), tuple(key))
+    query, key = (_tokens(name, given) for name in found)
+    return Sides(query, key)
+
+
+def _tokens(name: str, given: Mapping[str, Any]) -> Tokens:
+    value = _listed(given[name])
+    if not _is_list_of(value, str) or not value:
+        raise ValueError(f"{name}: found {brief(value)}, expected a list of texts")
+    return tuple(value)
 
 
 def read_mask(
@@ -112,7 +118,7 @@ def read_mask(
             raise ValueError("mask: causal needs as many queries as keys; give true and false")
         return np.tril(np.ones(shape, dtype=bool))
     value = _listed(value)
-    if not (_is_list_of(value, list) and all(_is_list_of(row, bool) for row in value)):
+    if not (isinstance(value, (list, tuple)) and all(_is_list_of(row, bool) for row in value)):
         raise ValueError(
             f"mask: found {brief(value)}, expected causal or query x key of true and false"
         )

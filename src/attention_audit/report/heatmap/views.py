@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from attention_audit.report.heatmap.attention import NOT_STATED, OPEN, Attention
 from attention_audit.report.heatmap.rows import Rows, examine, uniform_entropies
-from attention_audit.report.heatmap.wording import counted, place, visible
+from attention_audit.report.heatmap.wording import counted, number, place, visible
 
 
 class Maximum(NamedTuple):
@@ -104,7 +104,7 @@ class View:
         alike = f"; {counted(rows, 'other row')} as large a maximum" if rows else ""
         alike = alike.replace("row as", "row has as").replace("rows as", "rows have as")
         largest = (
-            f"{place(query, self.attention.query[query])} gives {value:.2f} to "
+            f"{place(query, self.attention.query[query])} gives {number(value, 2)} to "
             f"{place(key, self.attention.key[key])}{more}, the largest weight drawn{alike}."
         )
         return f"{largest[0].upper()}{largest[1:]} {self._entropies()}"

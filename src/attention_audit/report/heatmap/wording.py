@@ -10,6 +10,9 @@ _JOINERS = "\u200c\u200d"
 # Keeps the order of a token's letters from running into the sentence around it.
 _ISOLATE, _END = "\u2068", "\u2069"
 
+LONG = 1e5
+"""From here on a value is written with its power of ten."""
+
 
 def visible(text: str) -> str:
     """The text with escapes for what cannot be seen or would reorder what stands beside it.
@@ -55,6 +58,11 @@ def listed(items: Iterable[str], most: int = 10) -> str:
 def counted(number: int, noun: str) -> str:
     """A number with its noun, in the plural unless it is 1."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def number(value: float, decimals: int) -> str:
+    """A value to so many decimals, or to four digits where it is too long to be read so."""
+    return f"{value:.3e}" if abs(value) >= LONG else f"{value:.{max(0, decimals)}f}"
 
 
 def runs_leftwards(tokens: Iterable[str]) -> bool:
