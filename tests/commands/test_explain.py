@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 import subprocess
@@ -81,6 +82,56 @@ def test_what_cannot_be_asked_ends_with_one_line(real, explain, words, line):
     said = explain(real().hash8, *words)
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
     assert said.err.startswith(f"error: {line}")
+
+
+def test_a_test_instance_in_place_of_a_sentence(real, explain, tmp_path):
+    cell = real()
+    known = cell.read_table("instances").slice(2, 1).to_pylist()[0]
+    path = tmp_path / "page.html"
+    said = explain(cell.hash8, "--instance", str(known["id"]), "--html", str(path))
+    assert (said.code, said.err) == (0, "")
+    label = CLASSES[known["label"]]
+    origin = f"Test instance {known['id']} ({known['uid']}) of the corpus; its label is '{label}'."
+    assert origin in said.out
+    assert html.escape(origin) in path.read_text(encoding="utf-8")
+    before = float(numbers(said.row("positive"))[0])
+    assert before == pytest.approx(known["probability"][1], abs=0.0006)
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "line"),
+    [
+        ((), ("--instance", "999999"), "--instance: found 999999, expected the id of one of the"),
+        ((), ("--instance", "1", "--query", "a"), "--query: found one, expected none: --instance"),
+        (("dataset.private=true",), ("--instance", "1"), "its corpus is private, and no text of"),
+        (("save_tokens=false",), ("--instance", "1"), "tokens.parquet is missing: run the cell"),
+    ],
+)
+def test_an_instance_that_cannot_be_had_ends_with_one_line(real, explain, change, words, line):
+    said = explain(real(*change).hash8, *words)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert line in said.err
+
+
+def test_an_instance_of_damaged_files_is_not_shown(real, explain):
+    cell = real()
+    (cell.folder / "tokens.parquet").write_bytes(b"x")
+    said = explain(cell.hash8, "--instance", "1")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert said.err.endswith("tokens.parquet is damaged: run the cell again\n")
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "identity.json", "manifest.json"])
+def test_a_file_that_is_gone_is_named_with_what_to_do(real, explain, name):
+    cell = real()
+    (cell.folder / name).unlink()
+    said = explain(cell.folder, SENTENCE)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"error: {cell.folder / name} is missing: run the cell with force")
+
+
+def test_no_name_is_no_cell(explain):
+    assert explain("", SENTENCE).err.startswith("error: CELL: found '', expected its folder")
 
 
 def test_a_cell_that_is_not_there_ends_with_one_line(explain):

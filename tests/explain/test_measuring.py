@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention_audit.cell import restore
-from attention_audit.explain import Asked, ask, examine, measure
+from attention_audit.explain import Asked, ask, examine, measure, recall
 
 PAPER = "analysis=[correlation,permutation,adversarial]"
 
@@ -33,9 +33,8 @@ def test_of_a_test_document_they_are_the_stored_ones(classified, encoder):
     restored = restore(cell.config, cell)
     for number in range(4):
         text = row(texts, number)
-        question = ask(restored, Asked(" ".join(text["token"])))
-        batch = replace(question.batch, ids=torch.tensor([text["id"]]))
-        found = measure(cell.config, cell, restored, replace(question, batch=batch))
+        question = recall(cell.config, cell, restored, text["id"])
+        found = measure(cell.config, cell, restored, question)
         assert [word.text for word in found.words] == text["token"]
         np.testing.assert_allclose(found.attention, text["attention"], atol=1e-6)
         of_words = row(importance, number)
@@ -52,11 +51,50 @@ def test_of_a_test_document_they_are_the_stored_ones(classified, encoder):
             pvalue = next(one.pvalue for one in found.quantities if one.name == name)
             np.testing.assert_allclose(pvalue, correlation[f"{name}_pvalue"], atol=1e-9)
         assert value(found, "adversary_jsd") == pytest.approx(adversarial["eps_max_jsd_exact"])
-        assert value(found, "eps_max_jsd") == pytest.approx(adversarial["eps_max_jsd"], abs=1e-6)
+        assert value(found, "eps_max_jsd") == pytest.approx(adversarial["eps_max_jsd"], abs=1e-9)
         median = row(taken["permutation"], number)["delta_y_med"]
-        assert value(found, "delta_y_med") == pytest.approx(median, abs=1e-5)
+        assert value(found, "delta_y_med") == pytest.approx(median, abs=1e-6)
         before = [one.before for one in found.outputs]
         np.testing.assert_allclose(before, row(predictions, number)["probability"], atol=1e-6)
+
+
+def test_a_sentence_of_ones_own_has_the_numbers_that_draw_nothing_of_a_like_test_document(
+    classified,
+):
+    cell = classified("encoder=lstm", "analysis=none")
+    text = row(cell.read_table("tokens"), 0)
+    theirs = examine(cell.config, cell, text["id"])
+    ours = examine(cell.config, cell, Asked(" ".join(text["token"])))
+    assert (theirs.words, theirs.outputs) == (ours.words, ours.outputs)
+    np.testing.assert_array_equal(theirs.adversary, ours.adversary)
+    assert theirs.origin.startswith(f"Test instance {text['id']} (")
+    assert ours.origin == ""
+
+
+def test_a_test_instances_question_comes_with_it(questioned):
+    cell = questioned("analysis=[permutation]")
+    number = 3
+    text, known = (row(cell.read_table(name), number) for name in ("tokens", "instances"))
+    found = examine(cell.config, cell, text["id"])
+    assert [word.text for word in found.query] == text["query"]
+    answers = cell.read_json("manifest")["corpus"]["answers"]
+    stored = dict(zip(answers, known["probability"], strict=True))
+    for one in found.outputs:
+        assert one.before == pytest.approx(stored[one.name], abs=1e-6)
+    assert repr(answers[known["label"]]) in found.origin
+    [permutation] = cell.analyses()
+    median = row(permutation.read_instances(), number)["delta_y_med"]
+    assert value(found, "delta_y_med") == pytest.approx(median, abs=1e-6)
+
+
+def test_what_an_instance_could_not_answer_it_may_not_answer_now(questioned):
+    cell = questioned()
+    table = cell.read_table("instances").to_pydict()
+    table["probability"][0][2:] = [0.0] * len(table["probability"][0][2:])
+    cell.write_table("instances", table)
+    cell.seal()
+    found = examine(cell.config, cell, table["id"][0])
+    assert (len(found.outputs), found.others) == (2, 0)
 
 
 def test_the_output_with_the_adversary_is_what_the_model_gives(classified):
@@ -131,7 +169,7 @@ def test_one_word_has_no_other_attention_and_no_tau(classified):
     assert np.isnan(found.leave_one_out).all()
     assert np.isnan(value(found, "tau_gradient"))
     assert value(found, "adversary_jsd") == 0
-    assert "no other with its output" in found.columns[3].meaning
+    assert "there is no other whose output is within" in found.columns[3].meaning
 
 
 def test_settings_that_an_analysis_refuses_are_named(classified):

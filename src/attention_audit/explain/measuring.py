@@ -72,6 +72,7 @@ def measure(
         outputs=tuple(outputs[:NAMED]),
         others=len(outputs[NAMED:]),
         quantities=tuple(_quantities(config, seen)),
+        origin=question.origin,
     )
 
 

@@ -53,7 +53,7 @@ def test_how_the_adversary_was_come_by_is_said(measured, kind, said):
 def test_an_adversary_that_is_the_attention_itself_is_told(measured):
     same = np.array([0.1, 0.7, 0.2])
     told = measured(adversary=same).columns[3].meaning
-    assert told == "the model's own: there is no other with its output within 0.01 (TVD)"
+    assert told == "the model's own: there is no other whose output is within 0.01 (TVD)"
     told = measured(adversary=same, kind="search").columns[3].meaning
     assert told.startswith("the model's own: there was found no other")
 

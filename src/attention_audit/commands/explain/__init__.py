@@ -1,10 +1,12 @@
-"""A sentence of the reader's own under a stored model: what was measured of its attention."""
+"""A sentence under a stored model: what was measured of its attention."""
 
 from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+
+from rich.console import Console
 
 from attention_audit.cell import refuse_frozen
 from attention_audit.commands.explain.showing import show
@@ -26,7 +28,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "also those of a package of yours, which then runs with your rights."
     )
     parser.add_argument("cell", metavar="CELL", help="its folder, or a part of its path or hash")
-    parser.add_argument("sentence", metavar="SENTENCE", help="the document, passage or premise")
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument(
+        "sentence", metavar="SENTENCE", nargs="?", help="the document, passage or premise"
+    )
+    asked.add_argument(
+        "--instance", type=int, metavar="ID", help="in its place, a test instance of the cell"
+    )
     parser.add_argument("--query", help="the question, or hypothesis, where the task has one")
     parser.add_argument(
         "--candidates", metavar="A,B", help="the answers to a question that may be given (all)"
@@ -40,6 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Measure, print, and write the page that is asked for."""
+    _check(arguments)
     if arguments.html is not None:
         check_place("--html", arguments.html)
     cell = find_fitted(arguments.cell, Path(arguments.store))
@@ -51,11 +60,22 @@ def run(arguments: Namespace) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from attention_audit.explain import Asked, examine
 
-    candidates = tuple(filter(None, (arguments.candidates or "").split(",")))
-    found = examine(config, cell, Asked(arguments.sentence, arguments.query, candidates))
+    asked: Asked | int = arguments.instance
+    if arguments.instance is None:
+        candidates = tuple(filter(None, (arguments.candidates or "").split(",")))
+        asked = Asked(arguments.sentence, arguments.query, candidates)
+    with Console(stderr=True).status("measuring"):
+        found = examine(config, cell, asked)
     if arguments.html is not None:
         write_text(arguments.html, page(found))
     show(found, stdout(width=120))
     if arguments.html is not None:
         print(f"drawn in {arguments.html}")
     return 0
+
+
+def _check(arguments: Namespace) -> None:
+    """Refuse, by a ValueError, what an instance has of itself."""
+    for option in ("query", "candidates"):
+        if arguments.instance is not None and getattr(arguments, option) is not None:
+            raise ValueError(f"--{option}: found one, expected none: --instance has its own")

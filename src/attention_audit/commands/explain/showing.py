@@ -26,6 +26,8 @@ EIGHTHS = ("", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u25
 def show(measured: Measured, console: Console) -> None:
     """Print all numbers, those of words with bars beside them, as far as the console has room."""
     console.print(Text(visible(measured.cell)))
+    if measured.origin:
+        console.print(Text(visible(measured.origin)))
     if measured.query:
         console.print(Text(f"asked: {_sentence(measured.query)}"))
     console.print(_words(measured, console))

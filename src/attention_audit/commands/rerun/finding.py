@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from attention_audit.cell.keeping import REMEDY
 from attention_audit.commands.status.freshness import stored_analysis, stored_identity
 from attention_audit.store import FORMAT, Cell, Store
 
@@ -31,6 +32,10 @@ def find_fitted(named: str, store: Path) -> Cell:
         ValueError: several, or one that is not finished, or damaged.
     """
     cell = _at(Path(named)) or _only(named, store)
+    # Before anything else is read of them.
+    for name in ("config.yaml", "identity.json", "manifest.json"):
+        if cell.is_fitted and not (cell.folder / name).exists():
+            raise FileNotFoundError(f"{cell.folder / name} is missing: {REMEDY}")
     state = cell.status().state
     if state != "fitted":
         raise ValueError(f"{cell.folder}: is {state}; expected a finished cell")
@@ -52,6 +57,8 @@ def _at(folder: Path) -> Cell | None:
 
 
 def _only(named: str, store: Path) -> Cell:
+    if not named:
+        raise ValueError("CELL: found '', expected its folder, or a part of its path or hash")
     paths = {cell.path_in_store: cell for cell in Store(store).places()}
     found = [path for path in paths if named in path]
     if not found:

@@ -70,6 +70,7 @@ class Measured:
             of the most probable.
         others: how many more outputs there are.
         quantities: of the sentence as a whole.
+        origin: whose text it is, where it is not the reader's own.
     """
 
     cell: str
@@ -84,6 +85,7 @@ class Measured:
     outputs: tuple[Output, ...]
     others: int
     quantities: tuple[Quantity, ...]
+    origin: str = ""
 
     @property
     def difference(self) -> Float[np.ndarray, " words"]:
@@ -112,8 +114,8 @@ class Measured:
     @property
     def _adversary(self) -> str:
         if not self.difference.any():
-            none = "there is" if self.kind == "exact" else "there was found"
-            return f"the model's own: {none} no other with its output within {self.epsilon:g} (TVD)"
+            none = "there is no other" if self.kind == "exact" else "no other was found"
+            return f"the model's own: {none} whose output is within {self.epsilon:g} (TVD)"
         return (
             f"the most different attention whose output is within {self.epsilon:g} (TVD): "
             f"{ADVERSARIES[self.kind]}"

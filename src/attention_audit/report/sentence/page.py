@@ -23,10 +23,11 @@ def page(measured: Measured) -> str:
     """The HTML of what was measured of one sentence."""
     asked = " ".join(map(_word, measured.query))
     query = f'<p class="asked">Asked of it: {asked}</p>' if asked else ""
+    origin = f'<p class="note">{_isolated(measured.origin)}</p>' if measured.origin else ""
     panels = "".join(_panel(column, measured.words) for column in measured.columns)
     body = f"""<h1>Attention over one sentence, and what was measured of it</h1>
 <p class="note">{escape(visible(measured.cell))}. {GUARD}</p>
-{query}
+{origin}{query}
 {"".join(f'<p class="note">{escape(note)}</p>' for note in measured.notes)}
 <div class="scale" aria-hidden="true">One scale for all: {_scale(measured)}</div>
 <main>
