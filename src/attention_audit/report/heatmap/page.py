@@ -14,7 +14,7 @@ from typing import Any
 from attention_audit.report import colours
 from attention_audit.report.document import GUARD, document, harmless, resource
 from attention_audit.report.heatmap.attention import MASKED, PADDING, Attention
-from attention_audit.report.heatmap.checks import Check, Range
+from attention_audit.report.heatmap.checks import Check, Range, largest_if_pale
 from attention_audit.report.heatmap.packing import pack_level
 from attention_audit.report.heatmap.pieces import SUMMED, by_word
 from attention_audit.report.heatmap.rows import FAULTS, ON_MASK, ON_PADDING, TOLERANCE
@@ -36,7 +36,8 @@ def page(drawn: Sequence[tuple[Attention, list[Check]]], scale: Range = (0.0, 1.
         drawn: each with its checks.
         scale: the values at the two ends of the colour scale.
     """
-    panels = [_panel(attention, checks, len(drawn) > 1) for attention, checks in drawn]
+    named = len(drawn) > 1
+    panels = [_panel(attention, checks, scale, named) for attention, checks in drawn]
     data = {
         "scale": scale,
         "tolerance": TOLERANCE,
@@ -63,11 +64,11 @@ def _data(attention: Attention) -> dict[str, Any]:
     return {"name": visible(attention.name), "levels": levels}
 
 
-def _panel(attention: Attention, checks: list[Check], named: bool) -> str:
+def _panel(attention: Attention, checks: list[Check], scale: Range, named: bool) -> str:
     """What of a panel is the same in every view."""
     first = next(views(attention))[0]
     source = f'<span class="source">{escape(visible(attention.name))}</span>' if named else ""
-    notes = _notes(attention)
+    notes = _notes(attention, scale)
     return f"""<section class="panel">
 <h2>{source}<span class="title">{escape(first.title)}</span></h2>
 {_alarm(checks)}
@@ -90,8 +91,10 @@ def _panel(attention: Attention, checks: list[Check], named: bool) -> str:
 </section>"""
 
 
-def _notes(attention: Attention) -> list[str]:
+def _notes(attention: Attention, scale: Range) -> list[str]:
     notes = []
+    if (largest := largest_if_pale(attention, scale)) is not None:
+        notes.append(f"The largest value of all is {largest:.2g}: on this scale all look alike.")
     if attention.transposed:
         notes.append("Given as key x query; transposed here, so that rows are queries.")
     if attention.about.excluded_tokens:
