@@ -261,9 +261,7 @@ def _scale(attention: Attention, scale: Range) -> Check:
     if attention.about.normalised:
         outside &= weights >= 0  # a check of its own says so
     if not outside.any():
-        largest = largest_if_pale(attention, scale)
-        shorter = "--range sets a shorter scale, to tell them apart"
-        pale = "" if largest is None else f", the largest {largest:.2g}; {shorter}"
+        pale = _pale(attention, scale)
         return Check(name, True, f"every value is from {low:g} to {high:g}{pale}")
     found = weights[outside]
     number = counted(int(outside.sum()), "value")
@@ -273,12 +271,14 @@ def _scale(attention: Attention, scale: Range) -> Check:
     return Check(name, False, f"{beyond}, in {where}; --range sets another scale")
 
 
-def largest_if_pale(attention: Attention, scale: Range) -> float | None:
-    """The largest value, where all lie at the low end of the scale and their colours are alike."""
+def _pale(attention: Attention, scale: Range) -> str:
+    """What is said of values that all lie at the low end of the scale."""
     known = attention.weights[..., attention.open]
-    largest = float(known.max(initial=-np.inf, where=np.isfinite(known)))
+    largest = known.max(initial=-np.inf, where=np.isfinite(known))
     share = (largest - scale[0]) / (scale[1] - scale[0])
-    return largest if 0 < share < PALE else None
+    if not 0 < share < PALE:
+        return ""
+    return f", the largest {largest:.2g}; --range sets a shorter scale, to tell them apart"
 
 
 def _where(

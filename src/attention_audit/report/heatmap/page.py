@@ -14,7 +14,7 @@ from typing import Any
 from attention_audit.report import colours
 from attention_audit.report.document import GUARD, document, harmless, resource
 from attention_audit.report.heatmap.attention import MASKED, PADDING, Attention
-from attention_audit.report.heatmap.checks import Check, Range, largest_if_pale
+from attention_audit.report.heatmap.checks import PALE, Check, Range
 from attention_audit.report.heatmap.packing import pack_level
 from attention_audit.report.heatmap.pieces import SUMMED, by_word
 from attention_audit.report.heatmap.rows import FAULTS, ON_MASK, ON_PADDING, TOLERANCE
@@ -36,8 +36,7 @@ def page(drawn: Sequence[tuple[Attention, list[Check]]], scale: Range = (0.0, 1.
         drawn: each with its checks.
         scale: the values at the two ends of the colour scale.
     """
-    named = len(drawn) > 1
-    panels = [_panel(attention, checks, scale, named) for attention, checks in drawn]
+    panels = [_panel(attention, checks, len(drawn) > 1) for attention, checks in drawn]
     data = {
         "scale": scale,
         "tolerance": TOLERANCE,
@@ -45,6 +44,7 @@ def page(drawn: Sequence[tuple[Attention, list[Check]]], scale: Range = (0.0, 1.
         "faults": FAULTS,
         "strays": {MASKED: ON_MASK, PADDING: ON_PADDING},
         "long": LONG,
+        "pale": PALE,
         "panels": [_data(attention) for attention, _ in drawn],
     }
     names = ", ".join(visible(attention.name) for attention, _ in drawn)
@@ -64,17 +64,18 @@ def _data(attention: Attention) -> dict[str, Any]:
     return {"name": visible(attention.name), "levels": levels}
 
 
-def _panel(attention: Attention, checks: list[Check], scale: Range, named: bool) -> str:
+def _panel(attention: Attention, checks: list[Check], named: bool) -> str:
     """What of a panel is the same in every view."""
     first = next(views(attention))[0]
     source = f'<span class="source">{escape(visible(attention.name))}</span>' if named else ""
-    notes = _notes(attention, scale)
+    notes = _notes(attention)
     return f"""<section class="panel">
 <h2>{source}<span class="title">{escape(first.title)}</span></h2>
 {_alarm(checks)}
 {"".join(f'<p class="note">{escape(note)}</p>' for note in notes)}
 <div class="controls"></div>
 <p class="note words"></p>
+<p class="note pale"></p>
 <figure>
 <p class="note wide" hidden>The figure is wider than its place: it scrolls sideways.</p>
 <div class="scroll drawing"></div>
@@ -91,10 +92,8 @@ def _panel(attention: Attention, checks: list[Check], scale: Range, named: bool)
 </section>"""
 
 
-def _notes(attention: Attention, scale: Range) -> list[str]:
+def _notes(attention: Attention) -> list[str]:
     notes = []
-    if (largest := largest_if_pale(attention, scale)) is not None:
-        notes.append(f"The largest value of all is {largest:.2g}: on this scale all look alike.")
     if attention.transposed:
         notes.append("Given as key x query; transposed here, so that rows are queries.")
     if attention.about.excluded_tokens:
