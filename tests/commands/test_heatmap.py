@@ -78,6 +78,13 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything(
     assert line in said.err
 
 
+def test_a_request_that_cannot_be_written_is_refused_before_anything(command, file, tmp_path):
+    (tmp_path / "a.prompt.txt").mkdir()
+    said = command("heatmap", file(), "--prompt")
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert not (tmp_path / "a.html").exists()
+
+
 @pytest.fixture
 def piped(monkeypatch):
     """Gives the command a text on standard input."""

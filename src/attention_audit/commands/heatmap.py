@@ -64,6 +64,9 @@ def run(arguments: Namespace) -> int:
     """Check, print, draw; 1 if a check failed."""
     out, scale = _out(arguments), tuple(arguments.range)
     check_scale("--range", scale)
+    request = out.with_suffix(".prompt.txt")
+    if arguments.prompt and request.is_dir():
+        raise ValueError(f"--prompt: {request} is a folder, and the place of the request")
     drawn = []
     for path in arguments.files:
         attention = read(path)
@@ -73,7 +76,6 @@ def run(arguments: Namespace) -> int:
     write_text(out, page(drawn, scale))
     print(f"drawn in {out}")
     if arguments.prompt:
-        request = out.with_suffix(".prompt.txt")
         write_text(request, prompt(drawn))
         print(f"request for a language model in {request}")
     return int(any(one.passed is False for _, checks in drawn for one in checks))

@@ -187,6 +187,15 @@ def test_the_heads_beside_each_other_can_be_chosen(shown, softmax):
     assert opened.locator(".heads canvas").count() == 4
 
 
+def test_a_view_whose_colours_are_all_pale_says_so(shown):
+    weights = [[[[0.2] * 4] * 4, [[1, 0, 0, 0]] * 4, *[[[0] * 4] * 4] * 8]]
+    opened = shown(weights=weights)
+    said = "The largest weight drawn is 0.12: on a scale from 0 to 1 all look alike."
+    assert opened.inner_text(".pale") == said
+    show(opened, "Show", "head 1")
+    assert not opened.is_visible(".pale")
+
+
 def test_pieces_and_words(shown, softmax):
     tokens = ["un", "##do", "it", "."]
     opened = shown(tokens=tokens, weights=softmax(4, 4), words="##")

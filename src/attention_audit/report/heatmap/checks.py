@@ -261,9 +261,8 @@ def _scale(attention: Attention, scale: Range) -> Check:
     if attention.about.normalised:
         outside &= weights >= 0  # a check of its own says so
     if not outside.any():
-        return Check(
-            name, True, f"every value is from {low:g} to {high:g}{_pale(attention, scale)}"
-        )
+        pale = _pale(attention, scale)
+        return Check(name, True, f"every value is from {low:g} to {high:g}{pale}")
     found = weights[outside]
     number = counted(int(outside.sum()), "value")
     spread = f"{number}, from {found.min():.4g} to {found.max():.4g}"

@@ -93,6 +93,18 @@ function cellText(numbers, cell) {
   return isStray(numbers, cell) ? `${kind}, yet ${value}` : kind;
 }
 
+// Of a view that seems empty, whatever it holds.
+function paleness(numbers) {
+  const largest = numbers.values.reduce((found, _, cell) => {
+    const value = numbers.states[cell] ? NaN : valueAt(numbers, cell);
+    return value > found ? value : found;
+  }, -Infinity);
+  const share = (largest - low) / (high - low);
+  if (!(share > 0 && share < data.pale)) return "";
+  const said = Number(largest.toPrecision(2));
+  return `The largest weight drawn is ${said}: on a scale from ${low} to ${high} all look alike.`;
+}
+
 // -- colours
 
 function colourOf(step) {
@@ -304,14 +316,15 @@ function drawRowNumbers(svg, numbers, at) {
   const text = (x, y, content, fill, anchor = "end") => shape(svg, "text", {
     x, y, fill, "font-size": at.size, "text-anchor": anchor,
   }, content);
-  heads.forEach((head, n) => text(at.end + (n + 1) * at.column - 4, at.top - 6, head, "var(--soft)"));
+  const right = (n) => at.end + (n + 1) * at.column - 4;
+  heads.forEach((head, n) => text(right(n), at.top - 6, head, "var(--soft)"));
   for (let query = 0; query < numbers.queries; query++) {
     const y = at.top + (query + 0.5) * at.height + at.size / 3;
     const faults = faultsOf(numbers, query);
     const row = [written(numbers.sums[query], 3), ...[numbers.entropies, numbers.uniform]
       .map((of) => written(of[query], 2))];
-    row.forEach((content, n) => text(at.end + (n + 1) * at.column - 4, y, content, "var(--ink)"));
-    if (faults.length) text(at.end + 3 * at.column + 8, y, faults.join(", "), "var(--bad)", "start");
+    row.forEach((content, n) => text(right(n), y, content, "var(--ink)"));
+    if (faults.length) text(right(2) + 12, y, faults.join(", "), "var(--bad)", "start");
   }
 }
 
@@ -495,6 +508,11 @@ class Panel {
     return this.root.querySelector(selector);
   }
 
+  note(selector, text) {
+    this.find(selector).textContent = text;
+    this.find(selector).hidden = !text;
+  }
+
   choose(label, names, act) {
     if (names.length < 2) return null;
     const id = `choice-${this.number}-${this.find(".controls").childElementCount}`;
@@ -517,8 +535,8 @@ class Panel {
     if (this.select) this.select.value = this.shown;
     this.find(".title").textContent = numbers.view.title;
     this.find("figcaption").textContent = numbers.view.caption;
-    this.find(".words").textContent = this.level.note;
-    this.find(".words").hidden = !this.level.note;
+    this.note(".words", this.level.note);
+    this.note(".pale", paleness(numbers));
     this.find(".readout").textContent = HINT;
     this.find(".readout").classList.remove("reading");
     draw(this, numbers);

@@ -14,7 +14,7 @@ from typing import Any
 from attention_audit.report import colours
 from attention_audit.report.document import GUARD, document, harmless, resource
 from attention_audit.report.heatmap.attention import MASKED, PADDING, Attention
-from attention_audit.report.heatmap.checks import Check, Range
+from attention_audit.report.heatmap.checks import PALE, Check, Range
 from attention_audit.report.heatmap.packing import pack_level
 from attention_audit.report.heatmap.pieces import SUMMED, by_word
 from attention_audit.report.heatmap.rows import FAULTS, ON_MASK, ON_PADDING, TOLERANCE
@@ -44,6 +44,7 @@ def page(drawn: Sequence[tuple[Attention, list[Check]]], scale: Range = (0.0, 1.
         "faults": FAULTS,
         "strays": {MASKED: ON_MASK, PADDING: ON_PADDING},
         "long": LONG,
+        "pale": PALE,
         "panels": [_data(attention) for attention, _ in drawn],
     }
     names = ", ".join(visible(attention.name) for attention, _ in drawn)
@@ -74,6 +75,7 @@ def _panel(attention: Attention, checks: list[Check], named: bool) -> str:
 {"".join(f'<p class="note">{escape(note)}</p>' for note in notes)}
 <div class="controls"></div>
 <p class="note words"></p>
+<p class="note pale"></p>
 <figure>
 <p class="note wide" hidden>The figure is wider than its place: it scrolls sideways.</p>
 <div class="scroll drawing"></div>
