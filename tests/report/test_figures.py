@@ -43,3 +43,13 @@ def test_a_damaged_cell_is_named_after_the_others_are_drawn(store, audited, tmp_
     assert "sst: average + additive" not in drawn
     assert "average + additive" in (tmp_path / "out" / "sst_eps_max_jsd.svg").read_text()
     assert lstm.pair == ("lstm", "additive")
+
+
+def test_a_cell_that_cannot_be_read_is_named_too(store, audited, tmp_path):
+    audited()
+    audited("sst", "average").write_json("metrics", {"summary": 7})
+    files = write_figures(results(store), tmp_path / "out")
+    written = []
+    with pytest.raises(ValueError, match=r"average\+additive/.*: metrics.json"):
+        written.extend(path for path in files)
+    assert tmp_path / "out" / "sst_permutation.svg" in written

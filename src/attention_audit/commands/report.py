@@ -44,7 +44,8 @@ def run(arguments: Namespace) -> int:
         raise FileNotFoundError(f"--store {arguments.store}: no such folder; expected cells")
     found = results(Store(arguments.store))
     write_site(found, arguments.out, arguments.instances)
-    print(f"{len(found)} cells: {arguments.out / 'index.html'}")
+    counted = "1 cell" if len(found) == 1 else f"{len(found)} cells"
+    print(f"{counted}: {arguments.out / 'index.html'}")
     if arguments.figures:
         for path in write_figures(found, arguments.out / "figures"):
             print(path)

@@ -11,7 +11,7 @@ from typing import Any
 from attention_audit.report.charts import ANALYSES, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends, ends_of
 from attention_audit.report.grid import PAIRS
-from attention_audit.report.results import UNREADABLE, Result, finished, in_one_line
+from attention_audit.report.results import UNREADABLE, Result, fault, finished
 from attention_audit.report.siblings import foremost
 from attention_audit.report.tables import Table, papers_tables
 from attention_audit.report.text import latex, markdown
@@ -29,7 +29,7 @@ def write_figures(found: Sequence[Result], out: Path) -> Iterator[Path]:
     for table in papers_tables(found):
         yield from _write_table(table, out)
     done = {key: one for key, one in foremost(found).items() if one.state == "done"}
-    faults: dict[str, str] = {}
+    faults = {one.cell.path_in_store: one.why for one in found if one.state == "unreadable"}
     for dataset in dict.fromkeys(dataset for dataset, *_ in done):
         own = {(e, a): one for (name, e, a), one in done.items() if name == dataset}
         for chart in (chart for charts in ANALYSES.values() for chart in charts):
@@ -63,7 +63,7 @@ def _figure(chart: Chart, own: Mapping[tuple[str, str], Result], faults: dict[st
             if rows := chart.rows(own[pair], own.get(("lstm", pair[1]))):
                 drawn[pair] = rows
         except UNREADABLE as error:
-            faults[own[pair].cell.path_in_store] = in_one_line(error)
+            faults[own[pair].cell.path_in_store] = fault(own[pair].cell, error)
     if not drawn:
         return None
     ends = ends_of(chart, list(drawn.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,8 @@ class Result:
         manifest: its `manifest.json`, empty unless it is done.
         analyses: by name, of each the one that was written last.
         verdict: its lines, as in `verdict.json`.
+        measured: by quantity, the analysis whose it is.
+        epsilon: of its adversarial search: the TVD within which the output counts as unchanged.
     """
 
     cell: Cell
@@ -41,6 +44,8 @@ class Result:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     analyses: Mapping[str, Analysis] = field(default_factory=dict)
     verdict: tuple[Row, ...] = ()
+    measured: Mapping[str, str] = field(default_factory=dict)
+    epsilon: float | None = None
 
     @property
     def key(self) -> str:
@@ -66,12 +71,6 @@ class Result:
     def unlike(self) -> str:
         """Why the papers' figures say nothing about its corpus; empty where they do."""
         return (unlike(self.cell.dataset, self.corpus) or "") if self.corpus else ""
-
-    @property
-    def epsilon(self) -> float | None:
-        """Of its adversarial search: the TVD within which the output counts as unchanged."""
-        analysis = self.analyses.get("adversarial")
-        return None if analysis is None else analysis.config["epsilon"]
 
     @property
     def score_name(self) -> tuple[str, str]:
@@ -124,9 +123,13 @@ class Result:
         return "" if klass == "overall" else klass
 
 
-def in_one_line(error: Exception) -> str:
-    """What an exception says."""
-    return " ".join(str(error).split())
+def fault(cell: Cell, error: Exception) -> str:
+    """What an exception says of a cell's files, which it names within the cell's folder."""
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        said = f"{error.filename} is missing: run the cell again"
+    else:
+        said = " ".join(str(error).split())
+    return said.replace(f"{cell.folder}/", "")
 
 
 def results(store: Store) -> list[Result]:
@@ -146,7 +149,7 @@ def result(cell: Cell) -> Result | None:
             return Result(cell, state, status.reason or "")
         return finished(cell)
     except UNREADABLE as error:
-        return Result(cell, "unreadable", in_one_line(error))
+        return Result(cell, "unreadable", fault(cell, error))
 
 
 def _serves(cell: Cell) -> bool:
@@ -171,5 +174,29 @@ def finished(cell: Cell) -> Result:
     manifest = cell.read_json("manifest")
     if not {"splits", "classes", "source", "differs"} <= manifest.get("corpus", {}).keys():
         raise ValueError(f"{cell.folder / 'manifest.json'} does not say what its corpus is")
-    rows = tuple(cell.summary())
-    return Result(cell, "done", "", rows, manifest, latest(cell.analyses()), tuple(verdict))
+    _check_rows(cell.read_json("metrics"), cell.folder / "metrics.json")
+    rows, analyses = tuple(cell.summary()), latest(cell.analyses())
+    measured = {quantity: name for name, each in analyses.items() for quantity in _quantities(each)}
+    adversarial = analyses.get("adversarial")
+    epsilon = None if adversarial is None else _epsilon(adversarial)
+    return Result(
+        cell, "done", "", rows, manifest, analyses, tuple(verdict), measured, epsilon=epsilon
+    )
+
+
+def _quantities(analysis: Analysis) -> list[str]:
+    summary = analysis.read_summary()
+    _check_rows(summary, analysis.folder / "summary.json")
+    return [row["quantity"] for row in summary["summary"]]
+
+
+def _check_rows(content: Any, path: Path) -> None:
+    if "summary" not in content:
+        raise ValueError(f"{path} has no rows: run the cell again")
+
+
+def _epsilon(analysis: Analysis) -> float:
+    config = analysis.identity.get("config", {})
+    if "epsilon" not in config:
+        raise ValueError(f"{analysis.folder / 'identity.json'} has no epsilon: run the cell again")
+    return float(config["epsilon"])

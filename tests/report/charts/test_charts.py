@@ -207,12 +207,12 @@ def test_words_are_points_the_most_frequent_first_and_unnamed(audited, monkeypat
 @pytest.mark.parametrize(
     ("name", "said"),
     {
-        "tau_gradient": "n = 7: 3 negative, 4 positive; 2 more where tau is undefined",
+        "tau_gradient": "n = 7 (negative: 3, positive: 4); 2 more where tau is undefined",
         "gaps": "n = 7",
-        "significance": "n = 7: 1 p \u2264 0.05, 6 p > 0.05; 2 more where tau is undefined",
-        "permutation": "n = 8: 4 negative, 4 positive",
+        "significance": "n = 7 (p \u2264 0.05: 1, p > 0.05: 6); 2 more where tau is undefined",
+        "permutation": "n = 8 (negative: 4, positive: 4)",
         "eps_max_jsd": "n = 8; epsilon 0.01 (TVD)",
-        "eps_max_jsd_by_max_attention": "n = 8: 4 negative, 4 positive; epsilon 0.01 (TVD)",
+        "eps_max_jsd_by_max_attention": "n = 8 (negative: 4, positive: 4); epsilon 0.01 (TVD)",
         "frontier": "n = 40",
         "uniform": "Score: F1; n = 1,725",
         "seeds": "n = 8",
@@ -232,4 +232,4 @@ def test_of_measures_with_different_gaps_each_says_its_own_number(audited):
     found.write(found.read_summary(), table)
     one = result(cell)
     rows = CHARTS["gaps"].rows(one, None)
-    assert CHARTS["gaps"].note(one, rows) == "n = 6 leave-one-out, 7 gradient"
+    assert CHARTS["gaps"].note(one, rows) == "n of leave-one-out: 6, gradient: 7"

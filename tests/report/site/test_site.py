@@ -110,3 +110,31 @@ def test_an_empty_store_has_a_report(written):
 )
 def test_a_difference_is_coloured_by_its_size(difference, name):
     assert size_class(difference) == name
+
+
+DAMAGED = [
+    *("metrics.json", "manifest.json", "status.json", "instances.parquet"),
+    *(f"{analysis}/summary.json" for analysis in ("correlation", "permutation", "adversarial")),
+    *("adversarial/identity.json", "permutation/instances.parquet"),
+]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff<script>", b'{"a": [null]}'])
+@pytest.mark.parametrize("file", DAMAGED)
+def test_whatever_file_is_damaged_the_report_is_written_and_says_it(
+    written, audited, store, file, content
+):
+    audited("imdb")
+    cell = audited()
+    analysis, _, name = file.rpartition("/")
+    one = next(one for one in results(store) if one.cell == cell)
+    path = (one.analyses[analysis].folder if analysis else cell.folder) / name
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    folder = written()
+    found = (folder / "cells" / f"{one.key}.js").read_text()
+    if (drawn := folder / "plots" / f"{one.key}.js").exists():
+        found += drawn.read_text()
+    assert name in found or (name, content, "unfinished" in found) == ("status.json", None, True)
+    assert str(cell.folder) not in found

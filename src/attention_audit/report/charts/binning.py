@@ -21,10 +21,7 @@ ALL = "all"
 
 @lru_cache(maxsize=16)
 def _columns(analysis: Analysis, _written: int) -> Mapping[str, np.ndarray]:
-    try:
-        table = analysis.read_instances()
-    except FileNotFoundError:
-        return {}
+    table = analysis.read_instances()
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
@@ -101,10 +98,10 @@ def counted(rows: DrawnRows, *, parts: bool) -> str:
     groups: Counter[str] = Counter()
     for row in rows:
         groups[row["group"]] += row.get("count", 0)
-    each = ", ".join(f"{count:,} {group}" for group, count in groups.items())
+    each = ", ".join(f"{group}: {count:,}" for group, count in groups.items())
     if len(groups) == 1 or (not parts and len(set(groups.values())) == 1):
         return f"n = {max(groups.values()):,}"
-    return f"n = {groups.total():,}: {each}" if parts else f"n = {each}"
+    return f"n = {groups.total():,} ({each})" if parts else f"n of {each}"
 
 
 def means(one: Result, quantity: str) -> DrawnRows:

@@ -50,14 +50,9 @@ def _about(one: Result) -> Iterator[tuple[str, str]]:
 
 def _grouped(one: Result) -> list[dict[str, Any]]:
     """The rows of `_numbers` by the analysis that measured them."""
-    analyses = {
-        row["quantity"]: name
-        for name, analysis in one.analyses.items()
-        for row in analysis.read_summary()["summary"]
-    }
     groups: dict[str, list[list[str]]] = {name: [] for name in _FIRST}
     for row in _numbers(one):
-        groups.setdefault(analyses.get(row[0], _FIRST[0]), []).append(row)
+        groups.setdefault(one.measured.get(row[0], _FIRST[0]), []).append(row)
     return [
         {"name": name, "first": name in _FIRST, "rows": rows}
         for name, rows in groups.items()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention_audit.report.heatmap.wording import visible
-from attention_audit.report.results import UNREADABLE, Result, in_one_line
+from attention_audit.report.results import UNREADABLE, Result, fault
 from attention_audit.report.site.frame import page
 
 # Words of a cell's instances in its file, which a browser has to read at once.
@@ -70,19 +70,19 @@ def _sample(one: Result, most: int) -> dict[str, Any]:
         return {"absent": "none were asked for"}
     if one.is_private:
         return {"absent": "a private corpus: none of its texts is shown"}
+    if not (one.cell.folder / "tokens.parquet").exists():
+        return {"absent": "the store has no words of it (save_tokens=false)"}
     try:
         return sample(one, most)
-    except FileNotFoundError:
-        return {"absent": "the store has no words of it (save_tokens=false)"}
     except UNREADABLE as error:
-        return {"absent": f"cannot be read: {in_one_line(error)}"}
+        return {"absent": f"cannot be read: {fault(one.cell, error)}"}
 
 
 def sample(one: Result, most: int) -> dict[str, Any]:
     """Instances that lie evenly in the test split: numbers, words and weights of each.
 
     Raises:
-        FileNotFoundError: the store has no words of them.
+        FileNotFoundError: the store has no words of them, or a file is missing.
     """
     table = one.cell.read_table("instances")
     rows = _spread(table["length"].to_numpy(), most)

@@ -7,7 +7,7 @@ from typing import Any
 
 from attention_audit.report.charts import ANALYSES, QUESTIONS, Chart
 from attention_audit.report.charts.definition import DrawnRows, Ends
-from attention_audit.report.results import UNREADABLE, Result, in_one_line
+from attention_audit.report.results import UNREADABLE, Result, fault
 from attention_audit.report.siblings import by_models, partner, shown, told_apart
 from attention_audit.report.site.frame import page
 
@@ -97,7 +97,7 @@ def _drawing(chart: Chart, one: Result, lstm: Result | None) -> dict[str, Any]:
         rows = chart.rows(one, lstm)
         return {**packed(rows), "note": chart.note(one, rows)} if rows else {}
     except UNREADABLE as error:
-        return {"fault": f"cannot be read: {in_one_line(error)}"}
+        return {"fault": f"cannot be read: {fault(one.cell, error)}"}
 
 
 def packed(rows: DrawnRows) -> dict[str, Any]:
