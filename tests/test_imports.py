@@ -84,7 +84,7 @@ ALLOWED: dict[str, set[str]] = {
     "commands": {
         *ENGINE,
         *("audit", "commandline", "configuration", "dashboard", "explain", "report", "schema"),
-        "terminal",
+        *("terminal", "tracking"),
     },
     "__main__": {"commands", "commandline"},
 }

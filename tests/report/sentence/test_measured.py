@@ -55,7 +55,7 @@ def test_an_adversary_that_is_the_attention_itself_is_told(measured):
     told = measured(adversary=same).columns[3].meaning
     assert told == "the model's own: there is no other whose output is within 0.01 (TVD)"
     told = measured(adversary=same, kind="search").columns[3].meaning
-    assert told.startswith("the model's own: there was found no other")
+    assert told.startswith("the model's own: no other was found")
 
 
 def test_unknown_words_are_counted_those_of_the_query_too(measured):
