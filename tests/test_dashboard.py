@@ -15,8 +15,8 @@ import pytest
 
 from attention_audit import audit
 from attention_audit.__main__ import main
-from attention_audit.dashboard import PANELS, dashboard, described
-from attention_audit.tracking import EXAMPLES, MOST_EXAMPLES, NUMBERS
+from attention_audit.dashboard import CHARTS, PANELS, dashboard, described
+from attention_audit.tracking import EXAMPLES, MOST_EXAMPLES, NUMBERS, PLANE, TRAJECTORY
 
 # wandb-workspaces' own.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20")
@@ -29,8 +29,8 @@ def logged(planted, wandb_records, monkeypatch, tmp_path) -> Iterator[Any]:
     for name in ("WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR"):
         monkeypatch.setenv(name, str(tmp_path / "wandb"))
 
-    def run(*overrides: str) -> dict[str, Any]:
-        found = audit.run(planted("logger=wandb", "encoder=average", *overrides))
+    def run(*overrides: str, compose: Any = planted) -> dict[str, Any]:
+        found = audit.run(compose("logger=wandb", "encoder=average", *overrides))
         [path] = (found.folder / "wandb").rglob("*.wandb")
         summary = {
             item.key or "/".join(item.nested_key): json.loads(item.value_json)
@@ -45,14 +45,23 @@ def logged(planted, wandb_records, monkeypatch, tmp_path) -> Iterator[Any]:
     return run
 
 
-def test_panels_name_only_what_runs_log(logged):
-    two = logged("analysis=[paper,uniform,seeds]", "diagnostics.seeds=1")
-    # Of more than two classes there is no exact maximum.
-    more = logged("analysis=adversarial", "dataset.sources.0.classes=[a,b,c]")
-    known = {**more, **two}.keys()
-    columns = {*two[NUMBERS]["columns"], *more[NUMBERS]["columns"]}
-    for _, kind, keys in KINDS:
-        assert set(keys) <= (columns if kind == "distribution" else known)
+def test_panels_name_only_what_runs_log(logged, composed):
+    second = "uniform,seeds,guided_mlp,model_adversary,trajectory"
+    few = ("diagnostics.seeds=1", "diagnostics.lambdas=[0]", "diagnostics.least_jsd=0")
+    two = logged(f"analysis=[paper,{second}]", *few)
+    # Of more than two classes there is no exact maximum, and another score.
+    more = logged("analysis=[adversarial,uniform]", "dataset.sources.0.classes=[a,b,c]")
+    sizes = ("dataset.folder=null", "dataset.sources.1.train=60", "dataset.sources.1.test=20")
+    asked = logged("dataset=babi_1", *sizes, "trainer=smoke", "analysis=uniform", compose=composed)
+    known = {**more, **two, **asked}.keys()
+    for title, kind, keys in KINDS:
+        columns = {
+            column
+            for run in (two, more)
+            if kind in CHARTS and (table := run.get(CHARTS[kind][0]))
+            for column in table["columns"]
+        }
+        assert set(keys) <= (columns if kind in CHARTS else known), title
 
 
 def test_examples_have_texts_and_numbers_and_are_few(logged):
@@ -81,6 +90,34 @@ def test_no_text_of_a_private_corpus_or_where_none_is_kept(logged, hidden):
     summary = logged("analysis=paper", hidden)
     assert EXAMPLES not in summary
     assert len(summary[NUMBERS]["data"]) == 24
+
+
+def test_the_second_papers_plane_and_the_trajectory_are_tables(logged):
+    few = ("diagnostics.seeds=1", "diagnostics.lambdas=[0]")
+    summary = logged("analysis=[model_adversary,trajectory]", *few)
+    plane, epochs = (
+        [dict(zip(summary[name]["columns"], row, strict=True)) for row in summary[name]["data"]]
+        for name in (PLANE, TRAJECTORY)
+    )
+    assert [row["of"] for row in plane][:3] == ["adversary 0", "uniform", "seed 1"]
+    assert plane[0]["jsd"] == pytest.approx(summary["adversary_0_jsd/overall/mean"])
+    assert plane[0]["tvd"] == pytest.approx(summary["adversary_0_tvd/overall/mean"])
+    assert [row["epoch"] for row in epochs] == list(range(1, len(epochs) + 1))
+    for row in epochs:
+        key = f"tau_gradient_epoch_{row['epoch']}/overall/mean"
+        assert row["tau_gradient"] == pytest.approx(summary[key])
+    assert epochs[-1]["settled_jsd"] == 0
+
+
+def test_histograms_of_all_runs_have_the_same_edges(logged):
+    one, other = (logged("analysis=paper", f"seed={seed}") for seed in (0, 1))
+    names = {name for name in one if name.endswith("/histogram")}
+    assert {"tau_gradient/histogram", "eps_max_jsd_exact/histogram"} <= names
+    for name in names:
+        assert one[name]["bins"] == other[name]["bins"], name
+        assert sum(one[name]["values"]) == sum(other[name]["values"]) == 24, name
+    ends = [one[f"{name}/histogram"]["bins"] for name in ("tau_loo", "eps_max_jsd", "gap_loo")]
+    assert [(bins[0], bins[-1]) for bins in ends] == [(-1, 1), (0, 0.7), (-2, 2)]
 
 
 class Server(BaseHTTPRequestHandler):
@@ -162,6 +199,18 @@ def test_a_key_that_is_none_is_told_in_one_line(tmp_path):
     assert ended.returncode == 2
     assert "Traceback" not in ended.stderr
     assert ended.stderr.startswith("error: no dashboard in me/attention_audit: W&B says: ")
+
+
+@pytest.mark.parametrize("name", ["", " ", "me/mine", "../x", "a%b", "x" * 129])
+@pytest.mark.parametrize("option", ["--entity", "--project"])
+def test_what_cannot_be_a_name_is_told_before_anything_else(server, option, name, capsys):
+    named = {"--entity": "me", "--project": "mine", option: name}
+    with pytest.raises(SystemExit) as end:
+        main(["dashboard", *(word for pair in named.items() for word in pair)])
+    said = capsys.readouterr()
+    assert (end.value.code, said.out, server) == (2, "", [])
+    assert said.err.startswith(f"error: {option}: found {name!r}, expected a name as W&B shows it")
+    assert said.err.count("\n") == 1
 
 
 def test_nothing_is_asked_of_a_server_before_it_is_saved(server):

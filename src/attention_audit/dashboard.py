@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attention_audit.tracking import EXAMPLES, NUMBERS, faults_told
+from attention_audit.tracking import EXAMPLES, NUMBERS, PLANE, TRAJECTORY, faults_told
 
 if TYPE_CHECKING:
     from wandb_workspaces.workspaces import Workspace
@@ -23,6 +23,15 @@ def value(quantity: str) -> str:
     return f"{quantity}/overall/value"
 
 
+METRICS = ("f1", "macro_f1", "accuracy")
+# The attentions of a context-free model.
+GUIDES = ("uniform", "trained", "base", "adversary")
+# A panel of a table's columns, by its kind: the table, and W&B's chart with its fields.
+CHARTS = {
+    "distribution": (NUMBERS, "wandb/histogram/v0", ("value",)),
+    "epochs": (TRAJECTORY, "wandb/line/v0", ("x", "y")),
+    "plane": (PLANE, "wandb/scatter/v0", ("x", "y")),
+}
 # By section: a panel's title, its kind, and the keys or columns that it draws.
 PANELS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
     "Does attention rank words as importances do?": [
@@ -47,8 +56,22 @@ PANELS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
     "Single instances": [("examples", "table", (EXAMPLES,))],
     "The second paper's four tests": [
         ("verdict", "table", ("verdict",)),
-        ("F1 with uniform weights, minus the cell's", "bars", (value("uniform_f1_difference"),)),
+        (
+            "F1, macro-F1 or accuracy with uniform weights, minus the cell's, by encoder",
+            "bars",
+            tuple(value(f"uniform_{metric}_difference") for metric in METRICS),
+        ),
         ("JSD of attention to other seeds', by encoder", "bars", (mean("seed_jsd"),)),
+        (
+            "F1 of a context-free model by its attention, by encoder",
+            "bars",
+            tuple(value(f"guided_{guide}_f1") for guide in GUIDES),
+        ),
+        ("other models: TVD of the output, JSD of attention", "plane", ("tvd", "jsd")),
+    ],
+    "Training trajectory": [
+        ("JSD of attention to that after the last epoch", "epochs", ("epoch", "settled_jsd")),
+        *((f"{tau} after each epoch", "epochs", ("epoch", tau)) for tau in TAUS),
     ],
 }
 
@@ -106,11 +129,12 @@ def _panel(title: str, kind: str, keys: tuple[str, ...]) -> Any:
     if kind == "scatter":
         x, y = (wr.SummaryMetric(key) for key in keys)
         return wr.ScatterPlot(title=title, x=x, y=y)
-    if kind == "distribution":
+    if kind in CHARTS:
+        table, chart, fields = CHARTS[kind]
         return wr.CustomChart(
-            query={"summaryTable": {"tableKey": NUMBERS}},
-            chart_name="wandb/histogram/v0",
-            chart_fields={"value": keys[0]},
+            query={"summaryTable": {"tableKey": table}},
+            chart_name=chart,
+            chart_fields=dict(zip(fields, keys, strict=True)),
             chart_strings={"title": title},
         )
     return wr.WeavePanelSummaryTable(table_name=keys[0])

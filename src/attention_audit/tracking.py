@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attention_audit.store import Cell
+from attention_audit.store import Cell, latest
 
 if TYPE_CHECKING:
     from pytorch_lightning.loggers import WandbLogger
     from wandb import Run
 
 HISTOGRAM_BINS = 40
-# Tables of a run: numbers of each test instance, and examples with their texts.
+# A histogram's ends, by what its quantity's name has, the first that fits: those of all runs, so
+# that they can be compared.
+ENDS = {
+    "tau_": (-1.0, 1.0),
+    "search_gap": (0.0, 0.7),
+    "gap_": (-2.0, 2.0),
+    "jsd": (0.0, 0.7),
+    "tvd": (0.0, 1.0),
+    "delta_y": (0.0, 1.0),
+}
+# Tables of a run: numbers of each test instance, and examples with their texts; means after each
+# epoch; how far other models are from the cell's, and other attention under its own model.
 NUMBERS, MOST_NUMBERS = "instances", 10_000
 EXAMPLES, MOST_EXAMPLES = "examples", 200
+TRAJECTORY, PLANE = "trajectory", "plane"
+_EPOCH = re.compile(r"(.+)_epoch_(\d+)")
 
 
 @contextmanager
@@ -131,7 +145,8 @@ def publish(
     import wandb
 
     summary: dict[str, Any] = {}
-    for row in cell.summary():
+    rows = cell.summary()
+    for row in rows:
         value = row.get("value")
         if value is not None and math.isfinite(value):
             summary[f"{row['quantity']}/{row['klass']}/{row['statistic']}"] = value
@@ -139,9 +154,14 @@ def publish(
     for column, values in numbers.items():
         defined = np.array([value for value in values.values() if np.isfinite(value)])
         if defined.size:
-            counts = np.histogram(defined, bins=HISTOGRAM_BINS)
+            counts = _histogram(column, defined)
             summary[f"{column}/histogram"] = wandb.Histogram(np_histogram=counts)
-    tables = {"verdict": verdict, NUMBERS: _spread(_rows(numbers), MOST_NUMBERS)}
+    tables = {
+        "verdict": verdict,
+        NUMBERS: _spread(_rows(numbers), MOST_NUMBERS),
+        TRAJECTORY: _trajectory(rows),
+        PLANE: _plane(cell),
+    }
     if examples:
         tables[EXAMPLES] = _spread(_examples(cell, numbers), MOST_EXAMPLES)
     for name, lines in tables.items():
@@ -152,6 +172,34 @@ def publish(
     for name, drawing in (figures or {}).items():
         summary[f"figures/{name}"] = wandb.Html(drawing, inject=False)
     logger.experiment.summary.update(summary)
+
+
+def _histogram(column: str, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and edges; a quantity that is of no known kind has ends of its own."""
+    ends = next((ends for name, ends in ENDS.items() if name in column), None)
+    # Rounding may lead beyond an end.
+    return np.histogram(values if ends is None else values.clip(*ends), HISTOGRAM_BINS, ends)
+
+
+def _trajectory(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row an epoch, of the means over all instances."""
+    epochs: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        found = _EPOCH.fullmatch(row["quantity"])
+        if found is not None and (row["klass"], row["statistic"]) == ("overall", "mean"):
+            epochs.setdefault(int(found[2]), {})[found[1]] = row["value"]
+    return [{"epoch": number} | _defined(epochs[number]) for number in sorted(epochs)]
+
+
+def _plane(cell: Cell) -> list[dict[str, Any]]:
+    """A row a point of the second paper's plane: whose it is, and how far output and attention."""
+    analysis = latest(cell.analyses()).get("model_adversary")
+    points = [] if analysis is None else analysis.read_summary()["points"]
+    return [
+        {"of": f"{point['kind']} {point['which']}".strip()}
+        | _defined({distance: point[distance] for distance in ("tvd", "jsd")})
+        for point in points
+    ]
 
 
 def _numbers(cell: Cell, histograms: Mapping[str, Sequence[str]]) -> dict[str, dict[int, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 
 from attention_audit.dashboard import NAME, create, described
@@ -11,6 +12,8 @@ LOG_IN = (
     "found no W&B API key, so nothing was created; `wandb login`, or set WANDB_API_KEY, and say "
     "the same again"
 )
+# What W&B allows in the name of a user, team or project.
+NAMES = re.compile(r"[^\s/\\#?%:](?:[^/\\#?%:]{0,126}[^\s/\\#?%:])?")
 EXTRA = "the dashboard needs wandb-workspaces: pip install -e '.[dashboard]'"
 
 
@@ -24,8 +27,9 @@ def run(arguments: Namespace) -> int:
     """Create it and say where; without a key say what it would be, and return 1.
 
     Raises:
-        ValueError: what W&B refuses, or a server that is out of reach.
+        ValueError: a name that is none, what W&B refuses, or a server that is out of reach.
     """
+    _check(arguments)
     try:
         import wandb_workspaces  # noqa: F401
     except ImportError:
@@ -37,3 +41,13 @@ def run(arguments: Namespace) -> int:
         return 1
     print(f"created: {address}")
     return 0
+
+
+def _check(arguments: Namespace) -> None:
+    for option in ("entity", "project"):
+        name = getattr(arguments, option)
+        if not NAMES.fullmatch(name):
+            raise ValueError(
+                f"--{option}: found {name!r}, expected a name as W&B shows it, of at most 128 "
+                r"characters and none of / \ # ? % :, as in --entity me --project attention_audit"
+            )
