@@ -36,7 +36,11 @@ CHARTS = {
 PANELS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
     "Does attention rank words as importances do?": [
         *((f"{tau}, by encoder", "bars", (mean(tau),)) for tau in TAUS),
-        ("F1 against tau of attention and gradient", "scatter", (mean(TAUS[0]), "f1/1/value")),
+        (
+            "F1 of class 1 against tau of attention and gradient",
+            "scatter",
+            (mean(TAUS[0]), "f1/1/value"),
+        ),
         (
             "accuracy against tau of attention and gradient",
             "scatter",

@@ -32,6 +32,7 @@ from attention_audit.report.heatmap.wording import (
         ("\ud800", "\\ud800"),
         ("\x1b[2J", "\\x1b[2J"),
         ("می\u200cروم", "می\u200cروم"),
+        ("\u200d", "\\u200d"),
         ("학생", "학생"),
     ],
 )

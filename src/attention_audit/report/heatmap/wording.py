@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-# Zero-width joiners shape the letters of Persian, Hindi and many emoji.
+# Zero-width joiners shape the letters of Persian, Hindi and many emoji; alone they show nothing.
 _JOINERS = "\u200c\u200d"
 # Keeps the order of a token's letters from running into the sentence around it.
 _ISOLATE, _END = "\u2068", "\u2069"
@@ -23,12 +23,13 @@ def visible(text: str) -> str:
         return "(empty)"
     core = text.strip(" ")
     start = len(text) - len(text.lstrip(" "))
-    core = "".join(_escaped(char) for char in core)
+    kept = _JOINERS if core.strip(_JOINERS) else ""
+    core = "".join(_escaped(char, kept) for char in core)
     return "\u2423" * start + core + "\u2423" * (len(text) - start - len(text.strip(" ")))
 
 
-def _escaped(char: str) -> str:
-    if char.isprintable() or char in _JOINERS:
+def _escaped(char: str, kept: str) -> str:
+    if char.isprintable() or char in kept:
         return char
     return char.encode("unicode_escape").decode("ascii")
 
