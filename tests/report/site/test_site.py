@@ -138,3 +138,11 @@ def test_whatever_file_is_damaged_the_report_is_written_and_says_it(
         found += drawn.read_text()
     assert name in found or (name, content, "unfinished" in found) == ("status.json", None, True)
     assert str(cell.folder) not in found
+
+
+def test_a_place_that_cannot_be_written_to_is_said(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        ValueError, match=r"--out .*report: found no folder to write to \(Not a dir"
+    ):
+        write_site([], tmp_path / "file" / "report")

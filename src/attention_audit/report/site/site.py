@@ -35,7 +35,7 @@ def write_site(found: Sequence[Result], out: Path, most: int = INSTANCES) -> Non
         most: instances of a cell whose words are shown, at most.
 
     Raises:
-        ValueError: the folder holds something that is no report.
+        ValueError: the folder holds something that is no report, or cannot be written to.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: found a file; expected a folder for the report")
@@ -43,8 +43,13 @@ def write_site(found: Sequence[Result], out: Path, most: int = INSTANCES) -> Non
         raise ValueError(
             f"--out {out}: found a folder that holds no report; expected a new or empty one"
         )
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(out / MARK, look() + resource(__package__, "report.css"))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / MARK, look() + resource(__package__, "report.css"))
+    except OSError as error:
+        raise ValueError(
+            f"--out {out}: found no folder to write to ({error.strerror}); expected one of yours"
+        ) from error
     write_text(out / "colours.js", colours.script())
     for script in SCRIPTS:
         write_text(out / script, resource(__package__, script))
