@@ -73,7 +73,9 @@ def test_of_several_cells_of_the_same_models_the_reader_chooses(shown, audited):
         "lstm + additive seed 0seed 1seed 2",
         "average + dot seed 0seed 2",
     ]
+    opened.locator("#siblings select").first.focus()
     choose(opened, "lstm + additive", "seed 2")
+    assert opened.evaluate("document.activeElement === siblings.querySelector('select')")
     place = opened.evaluate("location.hash")
     assert place.startswith("#sst/permutation/sst_lstm%2Badditive_2-")
     link = opened.locator(".panel a").first.get_attribute("href")

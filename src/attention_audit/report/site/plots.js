@@ -147,6 +147,8 @@ function siblingsOf(cells, one) {
 // A choice for each of the models that have several cells.
 function offerSiblings(cells, matrix, again) {
   const several = matrix.filter((cell) => cell.apart);
+  const selects = () => Array.from(siblings.querySelectorAll("select"));
+  const held = selects().indexOf(document.activeElement);
   siblings.replaceChildren(...several.map((cell) => {
     const select = element("select", {}, ...siblingsOf(cells, cell).map((one) =>
       element("option", { value: one.key }, one.apart)));
@@ -154,6 +156,8 @@ function offerSiblings(cells, matrix, again) {
     select.addEventListener("change", () => { pick(cells, select.value); again(); });
     return element("label", {}, `${named(cell)} `, select);
   }));
+  // They are new ones: a reader with a keyboard goes on at the same.
+  selects()[held]?.focus();
 }
 
 function matrixOf(cells, chosen) {
