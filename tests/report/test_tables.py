@@ -19,9 +19,18 @@ def test_table_1_has_every_corpus_and_ours_where_there_is_one(store, stored):
     texts = [item.text for item in row_of(table, "sst")]
     assert texts == [
         *("sst", "3,000 / 3,000", "3,034 / 3,321", "800 / 800", "863 / 862", "16,000", "16,175"),
-        *("F1", "0.710", "0.81", "-0.100"),
+        *("", "19", "F1", "0.710", "0.81", "-0.100"),
     ]
     assert [item.text for item in row_of(table, "imdb")][-3:] == ["missing", "0.88", ""]
+
+
+def test_table_1_has_the_mean_length_of_the_test_rows(store, audited):
+    cell = audited()
+    [table, _] = papers_tables(results(store))
+    assert row_of(table, "sst")[7].text == "11"  # of 4, 6, ... 18
+    (cell.folder / "instances.parquet").write_text("no")
+    [table, _] = papers_tables(results(store))
+    assert row_of(table, "sst")[7].text == ""
 
 
 def test_table_2_has_means_and_shares_by_predicted_class(store, stored, rows):

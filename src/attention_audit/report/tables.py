@@ -12,7 +12,7 @@ from attention_audit.published import (
     table1,
     table2,
 )
-from attention_audit.report.results import SCORES, Result
+from attention_audit.report.results import SCORES, UNREADABLE, Result
 from attention_audit.report.siblings import foremost
 
 
@@ -73,6 +73,7 @@ def _table1(chosen: Chosen) -> Table:
             (_kept(one, "train"), _sizes(statistics.train_size)),
             (_kept(one, "test"), _sizes(statistics.test_size)),
             (_vocabulary(one), f"{statistics.vocabulary:,}"),
+            (_mean_length(one), f"{statistics.mean_length:.0f}"),
         )
         figure = table1(dataset)
         said = SCORES[figure.quantity] if figure else ""
@@ -87,10 +88,15 @@ def _table1(chosen: Chosen) -> Table:
             ("train rows by class", both),
             ("test rows by class", both),
             ("vocabulary", both),
+            ("words, mean", both),
             ("test score", ("score", *both, "difference")),
         ),
         rows=tuple(rows),
-        notes=("Published train rows hold what we set aside as dev split.", *_unlike(chosen)),
+        notes=(
+            "Published train rows hold what we set aside as dev split. Ours of the words is a mean "
+            "over the test rows.",
+            *_unlike(chosen),
+        ),
     )
 
 
@@ -183,6 +189,17 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 def _vocabulary(one: Result | None) -> str:
     return f"{one.corpus['vocabulary']:,}" if one is not None and one.corpus else ""
+
+
+def _mean_length(one: Result | None) -> str:
+    """Words of a test row; "" too where the file that says so cannot be read."""
+    if one is None or one.state != "done":
+        return ""
+    try:
+        lengths = one.cell.read_table("instances")["length"].to_numpy()
+    except UNREADABLE:  # said where the cell is drawn
+        return ""
+    return f"{lengths.mean():.0f}" if len(lengths) else ""
 
 
 def _class_name(chosen: Chosen, dataset: str, klass: str) -> str:

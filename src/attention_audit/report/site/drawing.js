@@ -76,5 +76,5 @@ function asLatex(words, layers) {
   }).join("\n");
   const parts = layers.map((layer) =>
     `\\paragraph{${commandless(`${layer.name} (${layer.scale})`)}}\n${marked(layer)}`);
-  return `% Needs \\usepackage{xcolor}; \\fboxsep sets the room around a word.\n${parts.join("\n\n")}\n`;
+  return `% Needs \\usepackage{xcolor}, and XeLaTeX or LuaLaTeX for other than Latin letters.\n${parts.join("\n\n")}\n`;
 }

@@ -85,7 +85,8 @@ class Trial {
     return [
       element("p", { class: "controls" }, "Start from ", ...this.#buttons()),
       this.readout, ...ends,
-      element("div", { class: "sliders" }, ...labels),
+      element("div", { class: "scroll tall", tabindex: "0", role: "region",
+        "aria-label": "Weights of the words" }, element("div", { class: "sliders" }, ...labels)),
     ];
   }
 
