@@ -142,3 +142,8 @@ def test_several_have_one_scale_and_their_failures_are_known(given, tmp_path):
 def test_what_cannot_be_drawn_is_refused(given):
     with pytest.raises(ValueError, match=r"^token: unknown \(did you mean 'tokens'\?\)"):
         heatmap(given(), {"token": ["a"]})
+
+
+def test_attentions_that_a_model_did_not_return_are_told_from_missing_values(given):
+    with pytest.raises(ValueError, match=r"attn_implementation='eager'$"):
+        parse(given(weights=(None, None)))

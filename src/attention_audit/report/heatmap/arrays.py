@@ -110,10 +110,16 @@ def ordered(
     """The weights as layers x heads x query x key, and whether query and key changed places.
 
     Raises:
-        ValueError: `axes` does not exist or has another number of axes than the weights, or is
-            not said where it has to be: three axes may be layers or heads; or a batch has more
-            than one text.
+        ValueError: there is no number; `axes` does not exist or has another number of axes than
+            the weights, or is not said where it has to be: three axes may be layers or heads; or a
+            batch has more than one text.
     """
+    if weights.ndim == 1 and np.isnan(weights).all():
+        raise ValueError(
+            "weights: found nothing but null, expected query x key numbers; a transformer of "
+            "Hugging Face that returns no attention is to be loaded with "
+            "attn_implementation='eager'"
+        )
     names = _names(weights.ndim, axes)
     if "batch" in names:
         place = names.index("batch")
