@@ -10,7 +10,7 @@ def test_it_writes_a_folder_and_names_the_first_page(command, finished, store, t
     finished()
     said = command("report", "--store", str(store), "--out", str(tmp_path / "out"))
     assert said.code == 0
-    assert said.out == f"1 cells: {tmp_path / 'out' / 'index.html'}\n"
+    assert said.out == f"1 cell: {tmp_path / 'out' / 'index.html'}\n"
     assert (tmp_path / "out" / "index.html").is_file()
 
 
@@ -29,7 +29,9 @@ def test_a_number_of_instances_that_cannot_be_is_refused(command, store, tmp_pat
 
 
 def test_figures_are_written_when_asked_for(command, finished, store, tmp_path):
-    finished()
+    cell = finished()
+    corpus = {"splits": {}, "classes": ["a", "b"], "source": "files", "differs": ""}
+    cell.write_json("manifest", cell.read_json("manifest") | {"corpus": corpus})
     said = command("report", "--store", str(store), "--out", str(tmp_path / "out"), "--figures")
     assert said.code == 0
     assert str(tmp_path / "out" / "figures" / "table2.tex") in said.out.splitlines()
