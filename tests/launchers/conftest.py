@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,13 +44,35 @@ def own(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def start(own) -> Callable[..., subprocess.Popen]:
+def started() -> list[subprocess.Popen]:
+    """The sweeps that were started."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def none_goes_on(started) -> Iterator[None]:
+    """A sweep that outlives its test, which has failed then, is killed."""
+    yield
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    started.clear()
+
+
+def _hear() -> None:
+    """Python is deaf to SIGINT where its parent is, as a job in the background of a script is."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="session")
+def start(own, started) -> Callable[..., subprocess.Popen]:
     """Starts a sweep of tiny cells in a folder, in a process group of its own."""
 
     def start(folder: Path, *arguments: str) -> subprocess.Popen:
         (folder / "home").mkdir(parents=True, exist_ok=True)
         places = {"HOME": str(folder / "home"), "ATTENTION_AUDIT_CONF": str(own / "conf")}
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, str(ROOT / "run.py"), "-m", *TINY, *arguments],
             cwd=folder,
             env=os.environ | places | {"PYTHONPATH": str(own)},
@@ -58,7 +81,10 @@ def start(own) -> Callable[..., subprocess.Popen]:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=_hear,
         )
+        started.append(process)
+        return process
 
     return start
 
