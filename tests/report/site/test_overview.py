@@ -49,7 +49,7 @@ def test_a_cell_opens_from_the_grid_and_from_its_address(shown):
     assert "<i>good</i>" in texts(opened, "#cell td")
     fragment = opened.evaluate("location.hash")
     opened.get_by_role("button", name="Close").click()
-    assert not opened.locator("#cell").is_visible()
+    opened.locator("#cell").wait_for(state="hidden")
     again = shown(fragment=fragment)
     again.locator("#cell h2", has_text="sst, lstm + additive").wait_for()
 
