@@ -354,7 +354,7 @@ def test_all_of_it_goes_with_the_keyboard_alone(shown):
     link = opened.get_by_role("link", name="5", exact=True)
     link.focus()
     opened.keyboard.press("Enter")
-    opened.wait_for_function("document.activeElement.id === 'instance'")
+    opened.locator("#instance:focus").wait_for()
     assert link.get_attribute("aria-current") == "true"
     slider = opened.get_by_role("slider").first
     slider.focus()
@@ -365,7 +365,7 @@ def test_all_of_it_goes_with_the_keyboard_alone(shown):
     assert float(said(opened, "jsd")) > 0
     opened.get_by_role("button", name="Back to the table").focus()
     opened.keyboard.press("Enter")
-    opened.wait_for_function("document.getElementById('instance').hidden")
+    opened.locator("#instance").wait_for(state="hidden")
     assert link.evaluate("one => one === document.activeElement")
     assert opened.locator("#table [aria-current]").count() == 0
 

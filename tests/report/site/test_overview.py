@@ -117,7 +117,7 @@ def test_a_reader_with_a_keyboard_goes_on_where_the_cell_was_opened(shown):
     link = opened.locator("#findings a").first
     link.focus()
     opened.keyboard.press("Enter")
-    opened.wait_for_function("document.activeElement.id === 'cell'")
+    opened.locator("#cell:focus").wait_for()
     close = opened.get_by_role("button", name="Close")
     close.focus()
     opened.keyboard.press("Enter")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
+from playwright.sync_api import expect
 
 from attention_audit.report.results import results
 from attention_audit.report.site import write_site
@@ -60,7 +61,7 @@ def test_corpus_and_analysis_are_chosen_and_are_the_pages_address(shown):
     assert opened.locator(".panel svg").count() == 3
     assert opened.evaluate("location.hash") == "#imdb/adversarial"
     opened.evaluate("location.hash = '#sst/permutation'")
-    opened.wait_for_function("document.querySelectorAll('.panel svg').length === 2")
+    expect(opened.locator(".panel svg")).to_have_count(2)
     assert opened.get_by_label("Corpus").input_value() == "sst"
 
 
@@ -85,7 +86,7 @@ def test_of_several_cells_of_the_same_models_the_reader_chooses(shown, audited):
     assert texts(opened, "#siblings label") == []
     assert opened.evaluate("location.hash") == "#imdb/permutation"
     opened.evaluate(f"location.hash = '{place}'")
-    opened.wait_for_function("dataset.value === 'sst'")
+    expect(opened.locator("#dataset")).to_have_value("sst")
     assert (
         opened.locator("#siblings")
         .get_by_label("lstm + additive")
