@@ -16,7 +16,7 @@ from attention_audit.callbacks.analysis import Part
 from attention_audit.cell import Restored
 from attention_audit.configuration import check_call
 from attention_audit.explain.asking import Question
-from attention_audit.measures import jsd, probabilities, tvd
+from attention_audit.measures import jsd, probabilities
 from attention_audit.report.sentence import Kind, Measured, Output, Quantity
 from attention_audit.store import Cell
 
@@ -155,7 +155,7 @@ def _quantities(config: Mapping[str, Any], seen: _Seen) -> Iterator[Quantity]:
     )
     yield Quantity(
         "adversary_tvd",
-        float(tvd(seen.after, seen.before)[0]),
+        float(seen.adversarial.instances["adversary_tvd"][0]),
         f"output change with it, total variation distance (TVD); epsilon = {epsilon:g} is allowed",
     )
     if seen.kind in KINDS.values() and "eps_max_jsd" in seen.adversarial.instances:

@@ -91,18 +91,23 @@ def sample(one: Result, most: int) -> dict[str, Any]:
     texts = _of(one.cell.read_table("tokens"), ids)
     weights = {"attention": texts["attention"], **_weights(one, ids)}
     logits, bias = _readout(texts, scalars["probability"])
+    analysed = {
+        name: _of(one.analyses[name].read_instances(), ids)
+        for name in NUMBERS
+        if name in one.analyses
+    }
     return {
         "classes": [str(name) for name in one.corpus["classes"] or one.corpus.get("answers", ())],
         "epsilon": one.epsilon,
         "total": table.num_rows,
-        "numbers": {**_scalars(scalars), **_analysed(one, ids)},
+        "numbers": {**_scalars(scalars), **_analysed(analysed)},
         "probability": [[_rounded(p, _EXACT) for p in row] for row in scalars["probability"]],
         "words": _words(texts["token"]),
         "asks": "question" if one.corpus.get("answers") else "hypothesis",
         "queries": _words(texts["query"]) if "query" in texts else None,
         "weights": {name: _digits(each, name) for name, each in weights.items()},
         "importances": IMPORTANCES,
-        "after": _after(one, ids),
+        "after": _after(analysed.get("adversarial", {})),
         "logits": logits,
         "bias": bias,
     }
@@ -132,21 +137,20 @@ def _scalars(scalars: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return {name: [_rounded(v, _EXACT) for v in scalars[name]] for name in kept}
 
 
-def _analysed(one: Result, ids: Sequence[int]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for analysis, names in NUMBERS.items():
-        if analysis in one.analyses:
-            columns = _of(one.analyses[analysis].read_instances(), ids)
-            kept = [name for name in names if name in columns]
-            found |= {name: [_rounded(v, _EXACT) for v in columns[name]] for name in kept}
-    return found
+Columns = Mapping[str, list[Any]]
 
 
-def _after(one: Result, ids: Sequence[int]) -> dict[str, list[Any]] | None:
+def _analysed(analysed: Mapping[str, Columns]) -> dict[str, list[Any]]:
+    return {
+        name: [_rounded(v, _EXACT) for v in columns[name]]
+        for analysis, columns in analysed.items()
+        for name in NUMBERS[analysis]
+        if name in columns
+    }
+
+
+def _after(columns: Columns) -> dict[str, list[Any]] | None:
     """What the model says with the adversary; None of a store that an older version wrote."""
-    if "adversarial" not in one.analyses:
-        return None
-    columns = _of(one.analyses["adversarial"].read_instances(), ids)
     if not columns.keys() >= set(AFTER.values()):
         return None
     return {name: [_rounded(v, _EXACT) for v in columns[key]] for name, key in AFTER.items()}
