@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from attention_audit.report.figures import write_figures
+from attention_audit.report.heatmap.wording import counted
 from attention_audit.report.results import results
 from attention_audit.report.site import INSTANCES, write_site
 from attention_audit.store import Store
@@ -44,8 +45,7 @@ def run(arguments: Namespace) -> int:
         raise FileNotFoundError(f"--store {arguments.store}: no such folder; expected cells")
     found = results(Store(arguments.store))
     write_site(found, arguments.out, arguments.instances)
-    counted = "1 cell" if len(found) == 1 else f"{len(found)} cells"
-    print(f"{counted}: {arguments.out / 'index.html'}")
+    print(f"{counted(len(found), 'cell')}: {arguments.out / 'index.html'}")
     if arguments.figures:
         for path in write_figures(found, arguments.out / "figures"):
             print(path)

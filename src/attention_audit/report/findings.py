@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention_audit.report.grid import QUANTITIES
+from attention_audit.report.heatmap.wording import counted
 from attention_audit.report.results import Result
 from attention_audit.report.tables import Item, Table, number
 
@@ -43,7 +44,7 @@ def agreement(found: Sequence[Result]) -> str:
     above = sum(row["lo"] > 0 for row in rows)
     below = sum(row["hi"] < 0 for row in rows)
     return (
-        f"In {above} of {len(rows)} {'cell' if len(rows) == 1 else 'cells'} attention agrees with "
+        f"In {above} of {counted(len(rows), 'cell')} attention agrees with "
         f"the gradient less than leave-one-out does, in {below} more (the 95 % interval of the "
         "difference, instance by instance, leaves 0 out)."
     )
